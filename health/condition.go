@@ -18,7 +18,7 @@ const (
 	reasonProgressing = "Progressing"
 	// reasonInfrastructure reports that a dependency cannot be reached.
 	reasonInfrastructure = "InfrastructureError"
-	// reasonProgram reports a defect of the operator.
+	// reasonProgram reports that the operator has a defect.
 	reasonProgram = "ProgramError"
 	// reasonReachable reports that all dependencies can be reached again.
 	reasonReachable = "Reachable"

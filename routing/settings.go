@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// ReasonGatewayNotConfigured is the reason of the error if routing is enabled and no layer sets a gateway.
+// ReasonGatewayNotConfigured reports that routing is enabled and no layer sets a gateway.
 const ReasonGatewayNotConfigured = "GatewayNotConfigured"
 
 // Layer holds the routing settings of one source: the owner, the configuration of its namespace, that of the cluster. Nil fields are

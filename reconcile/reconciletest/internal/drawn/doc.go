@@ -1,2 +1,2 @@
-// Package drawn knows the names of objects that an operator draws at random, so that two runs in which they differ can be compared.
+// Package drawn recognises random names of objects, so that two runs with different names can be compared.
 package drawn

@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
-// overlaps are the cases in which passes are side by side: others run in the middle of one, at rest before each of its cached reads. Where there is
-// one owner there is a second one, and others run also before each write that makes their children.
+// overlaps returns the cases with concurrent passes: others run in the middle of one, in steady state before each of its cached reads.
+// With one owner a second one is added, and others also run before each write that creates children.
 func overlaps(j *verdict.Judge, first *story.Story) []story.Case {
 	if !first.Overlaps && j.PairEnd == nil {
 		return nil
@@ -44,7 +44,7 @@ func overlaps(j *verdict.Judge, first *story.Story) []story.Case {
 	return cases
 }
 
-// beside lets every owner have a pass, and others in the middle of the first one that does the read: nobody has anything to do.
+// beside runs a pass of every owner, and others in the middle of the first one with the read. No pass should change anything.
 func (d *disturbance) beside(ctx context.Context, read string) {
 	before := d.state()
 	d.run.Last.View.Reads.Before(read, d.run.Last.Beside)

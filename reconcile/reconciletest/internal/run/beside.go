@@ -4,8 +4,7 @@ import (
 	"context"
 )
 
-// Beside runs passes in the middle of the one that is under way, from their beginning to their end: those of other owners and controllers
-// that have a worker left.
+// Beside runs complete passes in the middle of the current one: those of other owners and of controllers with a free worker.
 func (i *Instance) Beside() {
 	under := i.Passes
 	for _, other := range i.Scheduler.Beside() {
@@ -18,7 +17,7 @@ func (i *Instance) Beside() {
 	i.Wire.Enter(under)
 }
 
-// beside lets the other instance have a pass, and reports whether it had one.
+// beside runs a pass of the other instance, and reports whether there was one.
 func (i *Instance) beside(ctx context.Context) (bool, error) {
 	peer := i.peer
 	if peer == nil || peer.Passes >= overlapPasses {

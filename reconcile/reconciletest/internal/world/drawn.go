@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
 )
 
-// Objects are those of the world as far as their names are learned from them.
+// Objects returns the objects of the world for learning names.
 func (w *World) Objects() ([]drawn.Object, error) {
 	all, err := w.All()
 	if err != nil {
@@ -23,7 +23,7 @@ func (w *World) Objects() ([]drawn.Object, error) {
 		for key, u := range items {
 			o := drawn.Object{Kind: gvk.GroupKind(), Key: key}
 			if u.GetGenerateName() != "" {
-				continue // the server has drawn it
+				continue // the server has generated it
 			}
 			for _, ref := range u.GetOwnerReferences() {
 				o.Owners = append(o.Owners, drawn.Owner{Kind: ref.Kind, Name: ref.Name})
@@ -41,7 +41,7 @@ func (w *World) Objects() ([]drawn.Object, error) {
 	return out, nil
 }
 
-// pathsOf finds the fields of an object that have a value, save those of its status.
+// pathsOf finds the fields of an object with a value, except for its status.
 func pathsOf(value any, path string, found map[string]bool) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -59,7 +59,7 @@ func pathsOf(value any, path string, found map[string]bool) {
 	}
 }
 
-// ShownAs is what stands for the name of an object in requests.
+// ShownAs returns the canonical name of an object in requests.
 func (w *World) ShownAs(kind schema.GroupKind, key types.NamespacedName) string {
 	name, _ := w.System.Names.Of(kind, key)
 	return name
