@@ -23,7 +23,7 @@ type Config struct {
 	FieldManager, Domain, Finalizer string
 	// Clock is the clock. Default: the real clock.
 	Clock clock.PassiveClock
-	// Wake enqueues the owner after a delay. Optional.
+	// The engine calls this function to enqueue the owner after a delay. Optional.
 	Wake func(owner types.NamespacedName, after time.Duration)
 	// Called receives every call that was sent, for metrics. Optional.
 	Called func(call Call, took time.Duration, err error)

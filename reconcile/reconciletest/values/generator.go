@@ -25,7 +25,7 @@ type generator struct {
 
 // seeded returns a generator that is deterministic for the seed and number.
 func seeded(seed, number uint64) generator {
-	return generator{Rand: rand.New(rand.NewPCG(seed, number)), optional: 0.5} //nolint:gosec // no secret is drawn
+	return generator{Rand: rand.New(rand.NewPCG(seed, number)), optional: 0.5} //nolint:gosec // the values are not secret
 }
 
 // value returns a value of the schema.

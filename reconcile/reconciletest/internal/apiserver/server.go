@@ -95,7 +95,7 @@ func (f *foreignScheme) IsObjectNamespaced(obj runtime.Object) (bool, error) {
 	return apiutil.IsObjectNamespaced(obj, f.scheme, f.RESTMapper())
 }
 
-// Used returns the kinds of which objects have existed.
+// Used returns the kinds that have had objects.
 func (w *Server) Used() map[schema.GroupVersionKind]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -35,7 +35,7 @@ type tracker struct {
 	clock  clock.PassiveClock
 	kinds  map[schema.GroupVersionResource]schema.GroupVersionKind
 
-	used        map[schema.GroupVersionKind]bool // kinds of which objects have existed
+	used        map[schema.GroupVersionKind]bool // kinds that have had objects
 	subresource string                           // of the current write
 	revision    atomic.Uint64                    // grows with every change
 	uids        int

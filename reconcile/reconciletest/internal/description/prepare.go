@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/randomname"
 )
 
 // Prepared is a checked system with defaults.
@@ -32,7 +32,7 @@ type Prepared struct {
 	Blueprint *apiserver.Blueprint // nil on a real API server
 	Uids      map[string]types.UID // of objects by name, for the first object of a name, because names may be derived from them
 	Leaves    int                  // index of the owner that is deleted and recreated
-	Names     *drawn.Names         // random names of objects; nil and an empty value are none
+	Names     *randomname.Names    // random names of objects; nil and an empty value are none
 }
 
 // Prepare checks the system and sets defaults.
@@ -58,7 +58,7 @@ func Prepare(s System) (Prepared, error) {
 	}
 	s.Given = append(slices.Clone(s.Given), given...)
 	s.GivenYAML = ""
-	out := Prepared{System: s, Names: &drawn.Names{}}
+	out := Prepared{System: s, Names: &randomname.Names{}}
 	if s.Environment == nil {
 		out.Blueprint, err = apiserver.NewBlueprint(s.Scheme, s.CRDs)
 	}

@@ -139,12 +139,12 @@ func Print(all []Difference) string {
 	return strings.Join(lines, "\n")
 }
 
-// Drawn are the random values, found as differences between two runs of the same story: passwords, keys and values derived from them. The
+// Random are the random values, found as differences between two runs of the same story: passwords, keys and values derived from them. The
 // first key is the object, the second the path.
-type Drawn map[string]map[string]bool
+type Random map[string]map[string]bool
 
 // Add adds the different texts of two runs of the same story.
-func (d Drawn) Add(one, other world.State) {
+func (d Random) Add(one, other world.State) {
 	for _, at := range Between(one, other) {
 		_, text := at.want.(string)
 		_, both := at.got.(string)
@@ -159,7 +159,7 @@ func (d Drawn) Add(one, other world.State) {
 }
 
 // Mask replaces the random values in a state.
-func (d Drawn) Mask(state world.State) {
+func (d Random) Mask(state world.State) {
 	for object, paths := range d {
 		if state[object] != nil {
 			maskIn(state[object], "", paths)

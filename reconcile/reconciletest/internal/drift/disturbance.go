@@ -68,7 +68,7 @@ func (d *disturbance) same(before world.State) {
 		d.judge.Find(d.name, finding.CheckRun, "%v", err)
 		return
 	}
-	d.judge.Drawn.Mask(before)
+	d.judge.Random.Mask(before)
 	d.judge.Matches(d.name, before, got)
 }
 

@@ -14,7 +14,7 @@ import (
 // later advances the clock: if that causes writes, a pass must have been scheduled for them.
 func (d *disturbance) later(ctx context.Context, by time.Duration) {
 	d.run.World.Clock.Set(d.run.World.Clock.Now().Add(by))
-	d.run.Last.Scheduler.Wake()
+	d.run.Last.Scheduler.MakeReady()
 	sent := len(d.run.Last.Wire.Calls())
 	if d.run.Last.After(ctx) != nil || !d.settle(ctx) || d.repeated(sent, by) {
 		return

@@ -36,7 +36,7 @@ func (d *disturbance) unserved(ctx context.Context, kind schema.GroupKind) {
 		return
 	}
 	want, got := before, d.state()
-	d.judge.Drawn.Mask(want)
+	d.judge.Random.Mask(want)
 	if end := d.judge.End(description.StepB); changes && end != nil {
 		want = end
 	}
@@ -69,7 +69,7 @@ func (d *disturbance) follows(kind schema.GroupKind) {
 		return
 	}
 	now := d.state()
-	d.judge.Drawn.Mask(now)
+	d.judge.Random.Mask(now)
 	printed := func(s world.State, object string) string { return world.Printed(world.SpecOf(s[object])) }
 	for _, t := range d.judge.Children() {
 		name := objects.Name(t.GVK, t.Key)

@@ -11,7 +11,7 @@ import (
 
 // Cases returns the cases of one story in a deterministic order.
 func (d *Draw) Cases(s *story.Story) []story.Case {
-	cases := slices.Concat(d.requests(s), delays(s), disorders(s), d.refused(s), d.pairs(s), d.beside(s))
+	cases := slices.Concat(d.requests(s), delays(s), disorders(s), d.refused(s), d.pairs(s), d.interleave(s))
 	slow := s.Varied("others are slow", run.Variation{Slow: true})
 	slow.Always = len(s.Steps) <= 2 && s.Last() != description.StepDelete //nolint:mnd // creation and change
 	cases = append(cases, slow, s.Varied("two instances overlap", run.Variation{Overlap: true}))

@@ -11,7 +11,7 @@ import (
 // several is the number of consecutive rejections of a request: more than the retries of a client that tries twice.
 const several = 3
 
-// refused returns the cases in which each write of the last step is rejected until the world is at rest, and the cases in which it is
+// refused returns the cases in which each write of the last step is rejected until steady state, and the cases in which it is
 // rejected several times in a row with another error and no event follows.
 func (d *Draw) refused(s *story.Story) []story.Case {
 	if d.System.Horizon > 0 {

@@ -51,16 +51,16 @@ func (d *Draw) requests(s *story.Story) []story.Case {
 	return cases
 }
 
-// beside returns the cases in which other passes run in the middle of the one that sends a request, before each write of the last step.
-func (d *Draw) beside(s *story.Story) []story.Case {
+// interleave returns the cases in which other passes run in the middle of the one that sends a request, before each write of the last step.
+func (d *Draw) interleave(s *story.Story) []story.Case {
 	if !s.Overlaps || len(s.Steps) > 2 { //nolint:mnd // creation, change and deletion
 		return nil
 	}
 	var cases []story.Case
 	for _, c := range s.Calls[:min(len(s.Calls), story.ManyCalls)] {
 		if c.Request.IsWrite() {
-			cases = append(cases, s.Varied(fmt.Sprintf("%s with %s", transport.FaultBeside, c),
-				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultBeside}}}))
+			cases = append(cases, s.Varied(fmt.Sprintf("%s with %s", transport.FaultInterleave, c),
+				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultInterleave}}}))
 		}
 	}
 	return cases

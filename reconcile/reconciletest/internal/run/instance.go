@@ -62,7 +62,7 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 		failed: make(chan error, 16), outside: map[int]bool{}, eager: variant.Eager,
 	}
 	i.Wire.Arm(variant.Inject...)
-	i.Wire.Between = func(context.Context) { i.Beside() }
+	i.Wire.Between = func(context.Context) { i.Interleave() }
 	i.Wire.Shown = func() {
 		if err := i.View.Sync(); err != nil {
 			i.hung = err
@@ -199,7 +199,7 @@ func (i *Instance) Settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := i.beside(ctx); err != nil {
+		if _, err := i.interleave(ctx); err != nil {
 			return err
 		}
 		after, _ := i.World.Revision()
@@ -221,7 +221,7 @@ func (i *Instance) idle(ctx context.Context, p *pace) (acted bool, err error) {
 	if i.View.Advance() {
 		return true, nil
 	}
-	if acted, err = i.beside(ctx); err != nil || acted {
+	if acted, err = i.interleave(ctx); err != nil || acted {
 		return acted, err
 	}
 	if acted, err = i.others(ctx); err != nil || acted {
@@ -233,7 +233,7 @@ func (i *Instance) idle(ctx context.Context, p *pace) (acted bool, err error) {
 	}
 	p.jump(i.World.Clock.Now(), due)
 	i.World.Clock.Set(due)
-	i.Scheduler.Wake()
+	i.Scheduler.MakeReady()
 	return true, nil
 }
 

@@ -9,7 +9,7 @@ import (
 // Later advances the clock. Scheduled passes become ready.
 func (i *Instance) Later(after time.Duration) {
 	i.World.Clock.Set(i.World.Clock.Now().Add(after))
-	i.Scheduler.Wake()
+	i.Scheduler.MakeReady()
 }
 
 // Measured runs the ready passes and returns the minimum number of allocations of a pass.

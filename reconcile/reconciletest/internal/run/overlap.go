@@ -11,8 +11,8 @@ const (
 	overlapPasses = 200 // of the other instance
 )
 
-// beside starts a second instance: during a hand-over two instances may believe that they lead.
-func (r *Run) beside(ctx context.Context, wanted bool) error {
+// startPeer starts a second instance: during a hand-over two instances may believe that they lead.
+func (r *Run) startPeer(ctx context.Context, wanted bool) error {
 	if !wanted {
 		return nil
 	}

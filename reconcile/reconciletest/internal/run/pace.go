@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Quiet is the time without a change after which the world is at rest: longer than the engine's retry delay of a minute after a
+	// Quiet is the time without a change after which the world is in steady state: longer than the engine's retry delay of a minute after a
 	// permanent rejection.
 	Quiet = 10 * time.Minute
 	// MaxIdle is the maximum number of consecutive passes without a change. More are too frequent if they come faster than hotInterval, else
@@ -24,7 +24,7 @@ const (
 	MaxFirings = 8
 )
 
-// pace decides whether a world is at rest.
+// pace decides whether a world is in steady state.
 type pace struct {
 	passes   int
 	changed  time.Time              // of the last change

@@ -94,7 +94,7 @@ func (r *Run) step(ctx context.Context, p *Plot, n int) (err error) {
 	if err = r.enter(ctx, p, n); err != nil {
 		return err
 	}
-	if err = r.beside(ctx, n == p.At && p.Variant.Overlap); err != nil {
+	if err = r.startPeer(ctx, n == p.At && p.Variant.Overlap); err != nil {
 		return err
 	}
 	if err = r.Last.Settle(ctx); err == nil && r.Last.peer != nil {

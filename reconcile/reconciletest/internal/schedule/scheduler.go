@@ -107,9 +107,9 @@ func (s *Scheduler) begin(i Item) {
 	s.running[i], s.known[i] = make(chan struct{}), true
 }
 
-// Beside begins passes of requests that are ready, or have run before and do not run now, one for each controller with a free worker.
+// Interleave begins passes of requests that are ready, or have run before and do not run now, one for each controller with a free worker.
 // These passes may be concurrent with the current one, regardless of the events. The caller runs them.
-func (s *Scheduler) Beside() []Item {
+func (s *Scheduler) Interleave() []Item {
 	busy := map[*queue]int{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,8 +177,8 @@ func (s *Scheduler) Shift(by time.Duration) {
 	}
 }
 
-// Wake makes requests ready that are due.
-func (s *Scheduler) Wake() {
+// MakeReady makes requests ready that are due.
+func (s *Scheduler) MakeReady() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
@@ -197,7 +197,7 @@ func (s *Scheduler) Wake() {
 	}
 }
 
-// Run starts a request of [Scheduler.Take] or [Scheduler.Beside], and waits for the end of its pass.
+// Run starts a request of [Scheduler.Take] or [Scheduler.Interleave], and waits for the end of its pass.
 func (s *Scheduler) Run(i Item) error {
 	timeout := time.NewTimer(passTimeout)
 	defer timeout.Stop()

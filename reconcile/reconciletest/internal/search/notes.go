@@ -129,7 +129,7 @@ func (e *explorer) unused() []string {
 	return slices.Compact(out)
 }
 
-// unmade returns the kinds of System.Optional of which no run has created an object.
+// unmade returns the kinds of System.Optional without an object in any run.
 func (e *explorer) unmade() []schema.GroupKind {
 	made := map[schema.GroupKind]bool{}
 	for _, b := range e.Stories {

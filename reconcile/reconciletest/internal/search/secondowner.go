@@ -39,7 +39,7 @@ func (e *explorer) another(ctx context.Context) error {
 		}
 		pair := e.System
 		pair.Owners, pair.Leaves = []client.Object{e.System.Owners[0], second}, 1
-		if e.beside(ctx, place, pair) && place == pairPlace {
+		if e.playPair(ctx, place, pair) && place == pairPlace {
 			e.Pair = &pair
 		}
 	}
@@ -65,8 +65,8 @@ func (e *explorer) refuses(ctx context.Context, owner client.Object) error {
 
 const besideName = "no fault, a second owner "
 
-// beside plays both owners, and then the deletion of the second one.
-func (e *explorer) beside(ctx context.Context, place string, pair description.Prepared) bool {
+// playPair plays both owners, and then the deletion of the second one.
+func (e *explorer) playPair(ctx context.Context, place string, pair description.Prepared) bool {
 	name := besideName + place
 	e.played = append(e.played, name)
 	for _, steps := range [][]description.Step{{description.StepA}, {description.StepA, description.StepLess}} {
@@ -85,7 +85,7 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 		if err != nil {
 			return false
 		}
-		e.Drawn.Mask(got)
+		e.Random.Mask(got)
 		if len(steps) == 1 && place == pairPlace && r.Last.Scheduler.Overlaps() && e.pairEnd(ctx, pair, r) != nil {
 			return false
 		}
@@ -128,7 +128,7 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 	if err != nil {
 		return err
 	}
-	e.Drawn.Add(end, again)
+	e.Random.Add(end, again)
 	plot.Variant.Shake = func(events []view.Event) []view.Event {
 		slices.Reverse(events)
 		return events
@@ -137,8 +137,8 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 	if err != nil {
 		return err
 	}
-	e.Drawn.Mask(end)
-	e.Drawn.Mask(backward)
+	e.Random.Mask(end)
+	e.Random.Mask(backward)
 	if len(difference.Between(end, backward)) == 0 {
 		e.PairEnd = end
 	}

@@ -76,7 +76,7 @@ func (e *explorer) baseline(ctx context.Context, steps ...description.Step) erro
 			return err
 		}
 		b = story.Of(steps, r) // random names are known now
-		e.Drawn.Mask(state)
+		e.Random.Mask(state)
 		e.Expect(last, state)
 	case e.System.Horizon == 0 && b.Again() && e.System.Singleton == nil:
 		if err := e.CompareReborn(ctx, name, r, state); err != nil {
@@ -85,7 +85,7 @@ func (e *explorer) baseline(ctx context.Context, steps ...description.Step) erro
 	case e.System.Horizon == 0:
 		e.Compare(name, last, state)
 	}
-	e.Drawn.Mask(state)
+	e.Random.Mask(state)
 	b.State = state
 	if err := e.Learn(r); err != nil {
 		return err

@@ -42,14 +42,14 @@ func (n *Injection) Lasts() bool { return n.Lasting == Forever }
 type Fault string
 
 const (
-	FaultError    Fault = "error"    // rejected without effect
-	FaultTimeout  Fault = "timeout"  // executed, but the response is lost
-	FaultConflict Fault = "conflict" // rejected as outdated
-	FaultCrash    Fault = "crash"    // executed, then the operator crashes
-	FaultReplaced Fault = "replaced" // another client deleted and recreated the object just before
-	FaultChanged  Fault = "owner changed just before"
-	FaultDeleted  Fault = "owner deleted just before"
-	FaultBeside   Fault = "passes side by side" // other complete passes run just before
+	FaultError      Fault = "error"    // rejected without effect
+	FaultTimeout    Fault = "timeout"  // executed, but the response is lost
+	FaultConflict   Fault = "conflict" // rejected as outdated
+	FaultCrash      Fault = "crash"    // executed, then the operator crashes
+	FaultReplaced   Fault = "replaced" // another client deleted and recreated the object just before
+	FaultChanged    Fault = "owner changed just before"
+	FaultDeleted    Fault = "owner deleted just before"
+	FaultInterleave Fault = "passes side by side" // other complete passes run just before
 )
 
 // ErrRefused is the cause of injected errors.

@@ -24,7 +24,7 @@ type Wire struct {
 	world  *world.World
 	Client client.WithWatch
 
-	// Between is called in the middle of a pass, before the request of a FaultBeside. Optional.
+	// Between is called in the middle of a pass, before the request of a FaultInterleave. Optional.
 	Between func(ctx context.Context)
 	// Shown is called after the request of a FaultMarked to update the cache. Optional.
 	Shown func()
@@ -147,7 +147,7 @@ func (w *Wire) send(ctx context.Context, c Call, do func() error) error {
 // interrupt runs other passes before a request.
 func (w *Wire) interrupt(ctx context.Context, c Call) {
 	c.nth = w.counts[c.Request.String()] + 1
-	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.Fault == FaultBeside && n.hit(&c) })
+	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.Fault == FaultInterleave && n.hit(&c) })
 	if n < 0 || w.dead || w.Between == nil {
 		return
 	}

@@ -33,7 +33,7 @@ func (j *Judge) Compare(name string, last description.Step, got world.State) boo
 // Matches compares the end state of a run with the expected one.
 func (j *Judge) Matches(name string, want, got world.State) bool {
 	expected := maps.Clone(want)
-	j.Drawn.Mask(got)
+	j.Random.Mask(got)
 	for _, object := range j.outliving(expected, got) { // present or not
 		if got[object] == nil || expected[object] == nil {
 			delete(got, object)

@@ -14,8 +14,8 @@ import (
 type Judge struct {
 	story.Known
 	finding.Record
-	// Drawn are the random values of two runs of the same story.
-	Drawn difference.Drawn
+	// Random are the random values of two runs of the same story.
+	Random difference.Random
 
 	ends   map[description.Step]world.State
 	stored map[string]map[string]bool // contents stored by the runs without faults, by object
@@ -26,7 +26,7 @@ type Judge struct {
 // New returns a judge without any information about the system.
 func New(system description.Prepared) *Judge {
 	return &Judge{
-		Known: story.Known{System: system}, Drawn: difference.Drawn{}, ends: map[description.Step]world.State{}, stored: map[string]map[string]bool{},
+		Known: story.Known{System: system}, Random: difference.Random{}, ends: map[description.Step]world.State{}, stored: map[string]map[string]bool{},
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/difference"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/randomname"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
@@ -44,7 +44,7 @@ func (j *Judge) Twin(ctx context.Context, p run.Plot, r *run.Run) (world.State, 
 	}
 	again, err := other.World.State()
 	if err == nil {
-		j.Drawn.Add(state, again)
+		j.Random.Add(state, again)
 	}
 	return state, err
 }
@@ -56,7 +56,7 @@ func (j *Judge) LearnNames(ctx context.Context, system description.Prepared, p r
 		return false, err
 	}
 	second, err := other.Objects()
-	if err != nil || !drawn.Differ(first, second) {
+	if err != nil || !randomname.Differ(first, second) {
 		return false, err
 	}
 	r := run.Play(ctx, system, p, "")
@@ -81,7 +81,7 @@ func (j *Judge) Learn(r *run.Run) error {
 	if err != nil {
 		return err
 	}
-	j.Drawn.Mask(state)
+	j.Random.Mask(state)
 	for object, content := range state {
 		j.known(object, world.Printed(world.SpecOf(content)))
 	}
@@ -130,7 +130,7 @@ func (j *Judge) contents(r *run.Run) map[string][]storedVersion {
 			world.HideDrawn(content)
 		}
 		object := r.World.DisplayName(c.GVK, c.Key, c.After)
-		j.Drawn.Mask(world.State{object: content})
+		j.Random.Mask(world.State{object: content})
 		content = world.SpecOf(content)
 		out[object] = append(out[object], storedVersion{world.Printed(content), content, c})
 	}
@@ -216,7 +216,7 @@ func (j *Judge) CheckSecrets(name string, r *run.Run) {
 		data, _ := c.Before.Object["data"].(map[string]any)
 		now, _ := c.After.Object["data"].(map[string]any)
 		for key, value := range data {
-			if (j.Drawn[object]["data."+key] || j.hides(c.Before, key)) && value != "" && now[key] != value {
+			if (j.Random[object]["data."+key] || j.hides(c.Before, key)) && value != "" && now[key] != value {
 				j.Find(name, finding.CheckDamage, "%s: data.%s was drawn at random, and %s draws it again", object, key, c)
 				return
 			}
@@ -309,7 +309,7 @@ func (j *Judge) CompareReborn(ctx context.Context, name string, r *run.Run, got 
 	if err != nil {
 		return err
 	}
-	j.Drawn.Mask(want)
+	j.Random.Mask(want)
 	j.Matches(name, want, got)
 	return nil
 }

@@ -232,7 +232,7 @@ func (j *Judge) secretValues(all map[schema.GroupVersionKind]world.Snapshot) map
 		data, _ := u.Object["data"].(map[string]any)
 		for field, encoded := range data {
 			value, err := base64.StdEncoding.DecodeString(fmt.Sprint(encoded))
-			if err == nil && len(value) >= shortest && (j.Drawn[object]["data."+field] || secretWord.MatchString(field)) {
+			if err == nil && len(value) >= shortest && (j.Random[object]["data."+field] || secretWord.MatchString(field)) {
 				out[object+" data."+field] = string(value)
 			}
 		}

@@ -106,7 +106,7 @@ func TestLeakOfDrawnValue(t *testing.T) {
 		}
 		return p.create(configMap("copy", "drawn-at-random"))
 	}, nil)
-	j.Drawn["Secret default/db"] = map[string]bool{"data.user": true}
+	j.Random["Secret default/db"] = map[string]bool{"data.user": true}
 	j.CheckSteady("no fault, A", r)
 	wants(t, j, "[leak] ConfigMap default/copy shows the value of Secret default/db data.user")
 }

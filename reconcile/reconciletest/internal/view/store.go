@@ -30,7 +30,7 @@ func exact(selector fields.Selector) error {
 
 var errNotExact = errors.New("non-exact field matches are not supported by the cache")
 
-// PartialError is the error of a read of which the cache contains only a part.
+// PartialError is the error of a read from a cache that contains only a part of the data.
 type PartialError struct {
 	// What is the object, or the kind of a list.
 	What  string

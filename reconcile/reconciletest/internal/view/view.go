@@ -144,8 +144,7 @@ func (v *View) Names() []string {
 	return names
 }
 
-// Whole returns the kinds of which the cache stores entire objects only because its options do not define how a controller reduces them,
-// sorted.
+// Whole returns the kinds whose objects are cached entirely only because the options do not define how a controller reduces them, sorted.
 func (v *View) Whole() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

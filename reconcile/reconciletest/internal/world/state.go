@@ -129,8 +129,8 @@ func (w *World) DisplayName(gvk schema.GroupVersionKind, key types.NamespacedNam
 type Identities struct {
 	// Texts maps UIDs and random names to their canonical form, to replace them in texts.
 	Texts map[string]string
-	// Drawn are the random parts of such names, which may be the entire value of a field.
-	Drawn map[string]bool
+	// Random are the random parts of such names, which may be the entire value of a field.
+	Random map[string]bool
 }
 
 // Add adds the UID of an object.
@@ -140,12 +140,12 @@ func (i Identities) Add(uid types.UID, display string) {
 
 // Identities returns the identities of the objects.
 func (w *World) Identities(all map[schema.GroupVersionKind]Snapshot) Identities {
-	out := Identities{Texts: map[string]string{}, Drawn: map[string]bool{}}
+	out := Identities{Texts: map[string]string{}, Random: map[string]bool{}}
 	for gvk, items := range all {
 		for key, u := range items {
 			out.Add(u.GetUID(), w.DisplayName(gvk, key, u))
 			if name, drawn := w.System.Names.Of(gvk.GroupKind(), key); drawn != "" {
-				out.Texts[key.Name], out.Drawn[drawn] = name, true
+				out.Texts[key.Name], out.Random[drawn] = name, true
 			}
 		}
 	}
@@ -221,7 +221,7 @@ func newReplacer(names Identities) replacer {
 			pairs = append(pairs, text, names.Texts[text])
 		}
 	}
-	return replacer{strings.NewReplacer(pairs...), names.Drawn}
+	return replacer{strings.NewReplacer(pairs...), names.Random}
 }
 
 // keys replaces random names in the keys of a map.

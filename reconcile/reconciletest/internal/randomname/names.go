@@ -1,4 +1,4 @@
-package drawn
+package randomname
 
 import (
 	"slices"
@@ -134,5 +134,5 @@ func (n *Names) Of(kind schema.GroupKind, key types.NamespacedName) (name, drawn
 	if best == nil {
 		return key.Name, ""
 	}
-	return best.prefix + "*" + best.suffix, best.drawn(key.Name)
+	return best.prefix + "*" + best.suffix, best.random(key.Name)
 }

@@ -9,24 +9,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/randomname"
 )
 
 // Objects returns the objects of the world for learning names.
-func (w *World) Objects() ([]drawn.Object, error) {
+func (w *World) Objects() ([]randomname.Object, error) {
 	all, err := w.All()
 	if err != nil {
 		return nil, err
 	}
-	var out []drawn.Object
+	var out []randomname.Object
 	for gvk, items := range all {
 		for key, u := range items {
-			o := drawn.Object{Kind: gvk.GroupKind(), Key: key}
+			o := randomname.Object{Kind: gvk.GroupKind(), Key: key}
 			if u.GetGenerateName() != "" {
 				continue // the server has generated it
 			}
 			for _, ref := range u.GetOwnerReferences() {
-				o.Owners = append(o.Owners, drawn.Owner{Kind: ref.Kind, Name: ref.Name})
+				o.Owners = append(o.Owners, randomname.Owner{Kind: ref.Kind, Name: ref.Name})
 			}
 			content, _ := Normalise(u, Identities{}).(map[string]any)
 			paths := map[string]bool{}
@@ -35,7 +35,7 @@ func (w *World) Objects() ([]drawn.Object, error) {
 			out = append(out, o)
 		}
 	}
-	slices.SortFunc(out, func(a, b drawn.Object) int {
+	slices.SortFunc(out, func(a, b randomname.Object) int {
 		return strings.Compare(a.Kind.String()+" "+types.NamespacedName.String(a.Key), b.Kind.String()+" "+types.NamespacedName.String(b.Key))
 	})
 	return out, nil

@@ -1,4 +1,4 @@
-package drawn
+package randomname
 
 import (
 	"slices"
@@ -90,8 +90,8 @@ func (f *form) draws(text string) bool {
 // given returns the length of the constant part of a name.
 func (f *form) given() int { return len(f.prefix) + len(f.suffix) }
 
-// drawn returns the random part of a name of the form.
-func (f *form) drawn(name string) string {
+// random returns the random part of a name of the form.
+func (f *form) random(name string) string {
 	return name[len(f.prefix) : len(name)-len(f.suffix)]
 }
 
@@ -100,7 +100,7 @@ func (f *form) matches(name string) bool {
 	if len(name) < f.given()+shortest || !strings.HasPrefix(name, f.prefix) || !strings.HasSuffix(name, f.suffix) {
 		return false
 	}
-	text := f.drawn(name)
+	text := f.random(name)
 	parts := partsOf(text)
 	if len(parts) != len(f.parts) || !f.draws(text) {
 		return false

@@ -1,2 +1,0 @@
-// Package drawn recognises random names of objects, so that two runs with different names can be compared.
-package drawn
