@@ -25,7 +25,7 @@ type Kinds[T client.Object] struct {
 	Hub func() T
 	// Scheme contains all versions. Required.
 	Scheme *runtime.Scheme
-	// Spokes returns an empty object of each other version. A request in an unknown version, kind or group is answered with 400.
+	// Spokes maps each other version to a function that returns an empty object. A request in an unknown version, kind or group is answered with 400.
 	Spokes map[schema.GroupVersionKind]func() conversion.Convertible
 }
 
