@@ -48,7 +48,10 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	env.CRDPaths = append(env.CRDPaths, filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml"))
+	env.CRDPaths = append(
+		env.CRDPaths,
+		filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml"),
+	)
 	ctrl.SetLogger(logr.Discard())
 	os.Exit(env.Main(m))
 }

@@ -136,7 +136,9 @@ func trim(plan *reconcile.PlanResult, owner *v1.CronJob, ended []*batchv1.Job, l
 // starts returns the last start that was missed, zero for none, and the next one.
 func starts(owner *v1.CronJob, last *metav1.Time, now time.Time) (missed, next time.Time, _ error) {
 	invalid := func(reason, format string, args ...any) error {
-		return health.NewError(health.InvalidSpec, reason, fmt.Sprintf("spec.schedule %q: ", owner.Spec.Schedule)+fmt.Sprintf(format, args...), nil)
+		return health.NewError(
+			health.InvalidSpec, reason, fmt.Sprintf("spec.schedule %q: ", owner.Spec.Schedule)+fmt.Sprintf(format, args...), nil,
+		)
 	}
 	if zone, rest, _ := strings.Cut(owner.Spec.Schedule, " "); strings.Contains(zone, "TZ=") && rest == "" {
 		return missed, next, invalid("InvalidSchedule", "want a schedule after the time zone")

@@ -206,7 +206,9 @@ func (w *world) end(hours int, how batchv1.JobConditionType) {
 	w.Helper()
 	job, now := w.job(hours), metav1.Now()
 	before := batchv1.JobSuccessCriteriaMet
-	job.Status = batchv1.JobStatus{StartTime: &now, CompletionTime: &now, Succeeded: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}
+	job.Status = batchv1.JobStatus{
+		StartTime: &now, CompletionTime: &now, Succeeded: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{},
+	}
 	if how == batchv1.JobFailed {
 		before = batchv1.JobFailureTarget
 		job.Status = batchv1.JobStatus{StartTime: &now, Failed: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}

@@ -32,11 +32,11 @@ type pass = reconcile.ReconcileContext[*v1.Website]
 
 // observed is what a pass knows of the cluster.
 type observed struct {
-	account reconcile.FetchResult[map[string][]byte]
-	volume  reconcile.FetchResult[*corev1.PersistentVolumeClaim]
-	told    reconcile.FetchResult[*batchv1.Job]
-	backup  reconcile.FetchResult[*batchv1.Job]
-	home    reconcile.FetchResult[*corev1.Namespace]
+	account   reconcile.FetchResult[map[string][]byte]
+	volume    reconcile.FetchResult[*corev1.PersistentVolumeClaim]
+	announced reconcile.FetchResult[*batchv1.Job]
+	backup    reconcile.FetchResult[*batchv1.Job]
+	home      reconcile.FetchResult[*corev1.Namespace]
 }
 
 type reconciler struct{}
@@ -65,7 +65,7 @@ func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc p
 		"password": secrets.Random(24),
 	})
 	o.volume = reconcile.Fetch(ctx, r, named(rc.Object, "data"), &corev1.PersistentVolumeClaim{})
-	o.told = reconcile.Fetch(ctx, r, named(rc.Object, "announcement"), &batchv1.Job{})
+	o.announced = reconcile.Fetch(ctx, r, named(rc.Object, "announcement"), &batchv1.Job{})
 	if !rc.Object.DeletionTimestamp.IsZero() {
 		o.backup = reconcile.Fetch(ctx, r, named(rc.Object, "backup"), &batchv1.Job{})
 		o.home = reconcile.Fetch(ctx, r, types.NamespacedName{Name: rc.Object.Namespace}, &corev1.Namespace{})
@@ -102,14 +102,14 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 
 	bound := o.volume.Value != nil && o.volume.Value.Status.Phase == corev1.ClaimBound
 	plan.Apply(job(site, "import", site.Spec.Text), apply.Recreate(), apply.WaitUntil(bound, "the volume is bound"))
-	announce(&plan, site, o.told)
+	announce(&plan, site, o.announced)
 	return plan, nil
 }
 
 // announce plans to tell subscribers of the text, once.
-func announce(plan *reconcile.PlanResult, site *v1.Website, told reconcile.FetchResult[*batchv1.Job]) {
+func announce(plan *reconcile.PlanResult, site *v1.Website, announced reconcile.FetchResult[*batchv1.Job]) {
 	text := sha256.Sum256([]byte(site.Spec.Text))
-	announcement.Plan(plan, site, told, hex.EncodeToString(text[:8]), job(site, "announcement", site.Spec.Text))
+	announcement.Plan(plan, site, announced, hex.EncodeToString(text[:8]), job(site, "announcement", site.Spec.Text))
 }
 
 // Finalize runs a backup before the website goes. Where the whole namespace goes nothing can be made any more.

@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 	product "github.com/reconcilekit/reconcilekit/examples/maas/operator"
 )
 
@@ -18,13 +18,13 @@ import (
 func main() { maas().Main() }
 
 func maas() operator.Operator {
-	var config backend.Config
+	var config models.Config
 	var maintain time.Duration
 	var catalog product.Catalog
 	return operator.Operator{
 		Name:        "maas",
 		LeaseName:   "maas-controller.maas.opendatahub.io",
-		AddToScheme: []func(*runtime.Scheme) error{backend.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{models.AddToScheme},
 		Defaults:    map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&config.Gateway.Name, "gateway-name", "maas-default-gateway", "the gateway that serves all models")
@@ -34,13 +34,19 @@ func maas() operator.Operator {
 				"the namespace whose subscriptions, auth policies and tenants count")
 			f.Int64Var(&config.MetadataTTL, "metadata-cache-ttl", 60, "how many seconds gateways remember keys and subscriptions")
 			f.Int64Var(&config.AuthzTTL, "authz-cache-ttl", 60, "how many seconds gateways remember decisions; at most metadata-cache-ttl counts")
-			f.DurationVar(&maintain, "subscription-namespace-maintain-interval", 30*time.Second, "how often to look after the namespace of subscriptions")
+			f.DurationVar(
+				&maintain, "subscription-namespace-maintain-interval", 30*time.Second,
+				"how often to look after the namespace of subscriptions",
+			)
 			f.StringVar(&catalog.Address, "api-bind-address", "0", "where users list subscriptions and models, such as :8443; 0 for nowhere")
 			f.StringVar(&catalog.InternalAddress, "api-internal-bind-address", "0",
 				"where the gateway selects subscriptions, and metrics of the API are, such as :8444; 0 for nowhere")
 			f.StringVar(&catalog.Certificates, "api-cert-dir", "", "the folder with tls.crt and tls.key of the API; empty for plain HTTP")
 			f.StringVar(&catalog.Authorities, "api-gateway-ca", "", "a file with the authorities of the gateway; empty for those of the system")
-			f.DurationVar(&catalog.Timeout, "api-access-check-timeout", 15*time.Second, "how long models may take to say whether a caller may use them")
+			f.DurationVar(
+				&catalog.Timeout, "api-access-check-timeout", 15*time.Second,
+				"how long models may take to say whether a caller may use them",
+			)
 		},
 		Configure: func(o *operator.Operator, _ *runtime.Scheme) error {
 			if config.MetadataTTL < 0 || config.AuthzTTL < 0 {

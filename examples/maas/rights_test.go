@@ -18,7 +18,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 const (
@@ -126,14 +126,14 @@ func tenant() client.Object {
 
 // named is an object of the kind that is looked for or removed.
 func named(gvk schema.GroupVersionKind, namespace, name string) client.Object {
-	u := backend.Kind(gvk)
+	u := models.Kind(gvk)
 	u.SetNamespace(namespace)
 	u.SetName(name)
 	return u
 }
 
 func chatEntry() client.Object {
-	return named(backend.ServiceEntry, "llm", "chat")
+	return named(models.ServiceEntry, "llm", "chat")
 }
 
 // models are served, limited and given away.
@@ -170,8 +170,8 @@ spec: {subjects: {users: [u]}, modelRefs: [{name: chat, namespace: llm}]}
 `
 	granted.Without(th, "update gateway.networking.k8s.io/httproutes/finalizers", func() { th.apply(subscription) })
 	th.apply(policy)
-	limits := named(backend.TokenRateLimitPolicy, "llm", "maas-trlp-chat")
-	access := named(backend.AuthPolicy, "llm", "maas-auth-chat")
+	limits := named(models.TokenRateLimitPolicy, "llm", "maas-trlp-chat")
+	access := named(models.AuthPolicy, "llm", "maas-auth-chat")
 	th.urge(object(th, subscription), "limits", func() bool { return th.found(limits) })
 	th.urge(object(th, policy), "access", func() bool { return th.found(access) })
 	th.remove(subscription, policy)
@@ -202,7 +202,7 @@ const (
 func (th *theater) ofPlatform(kind string) int {
 	th.Helper()
 	version, name, _ := strings.Cut(kind, " ")
-	list := backend.List(schema.FromAPIVersionAndKind(version, name))
+	list := models.List(schema.FromAPIVersionAndKind(version, name))
 	if err := th.c.List(th.Context(), list, client.MatchingLabels{"app.opendatahub.io/modelsasservice": "true"}); err != nil {
 		th.Fatal(err)
 	}

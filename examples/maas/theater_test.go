@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // theater is the API server of TestRights, on which the kinds of all other projects are installed.
@@ -38,7 +38,7 @@ type theater struct {
 func open(t *testing.T) *theater {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := backend.AddToScheme(scheme); err != nil {
+	if err := models.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	gateway, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()

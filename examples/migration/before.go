@@ -58,7 +58,9 @@ func (r *before) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	if err := errors.Join(textErr, serviceErr, deploymentErr); err != nil {
 		return ctrl.Result{}, err
 	}
-	changed := meta.SetStatusCondition(&site.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Made"})
+	changed := meta.SetStatusCondition(
+		&site.Status.Conditions, metav1.Condition{Type: "Available", Status: metav1.ConditionTrue, Reason: "Made"},
+	)
 	if !changed {
 		return ctrl.Result{}, nil
 	}

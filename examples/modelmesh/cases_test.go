@@ -99,12 +99,18 @@ func (w *cluster) webhooks(t *testing.T, scope string) {
 	p := &player{cluster: w, T: t, namespace: "webhooks-" + scope, mesh: newDouble(t)}
 	p.create(namespaceOf(p.namespace, nil))
 	p.configure("")
-	running := w.start(t, map[string]string{"NAMESPACE": p.namespace, "NAMESPACE_SCOPE": strconv.FormatBool(scope == oneNamespace)}, "--leader-elect=false")
+	running := w.start(
+		t, map[string]string{"NAMESPACE": p.namespace, "NAMESPACE_SCOPE": strconv.FormatBool(scope == oneNamespace)},
+		"--leader-elect=false",
+	)
 	authority, err := os.ReadFile(filepath.Join(w.folder, "tls.crt"))
 	p.must(err)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(authority)
-	over := &http.Client{Timeout: time.Minute, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	over := &http.Client{
+		Timeout:   time.Minute,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}},
+	}
 	url := "https://" + running.webhooks + webhook.Path
 	p.eventually(func() error {
 		response, err := over.Get(url)
@@ -147,8 +153,10 @@ func (p *player) register(url string, authority []byte) {
 	p.Cleanup(func() { _ = p.Delete(context.Background(), configuration) })
 	refused := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "serving.kserve.io/v1alpha1", "kind": "ServingRuntime",
-		"metadata": map[string]any{"name": "probe", "namespace": p.namespace, "annotations": map[string]any{"serving.kserve.io/autoscalerClass": "x"}},
-		"spec":     map[string]any{"multiModel": true, "containers": []any{}},
+		"metadata": map[string]any{
+			"name": "probe", "namespace": p.namespace, "annotations": map[string]any{"serving.kserve.io/autoscalerClass": "x"},
+		},
+		"spec": map[string]any{"multiModel": true, "containers": []any{}},
 	}}
 	p.eventually(func() error { // the API server learns of it in a moment
 		if err := p.Create(p.Context(), refused.DeepCopy(), client.DryRunAll); !apierrors.IsForbidden(err) {

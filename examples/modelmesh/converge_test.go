@@ -38,7 +38,9 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 		}
 	}
 	var err error
-	s.Cache, err = controller.CacheOptions(s.Scheme, controllers(env, &mmesh.Connections{}, etcd.NewEvents(env.Namespace, env.Cluster), &predictor.Namespaces{})...)
+	s.Cache, err = controller.CacheOptions(
+		s.Scheme, controllers(env, &mmesh.Connections{}, etcd.NewEvents(env.Namespace, env.Cluster), &predictor.Namespaces{})...,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,10 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 			About: "others are slow", Check: check.Deletes,
 			Reason: "what refers to an owner that is gone is deleted by the collector or the operator, whoever is first",
 		},
-		{About: "get configmaps " + env.Namespace + "/" + settings.ConfigMap, Reason: "an operator does not start with settings that it cannot read"},
+		{
+			About:  "get configmaps " + env.Namespace + "/" + settings.ConfigMap,
+			Reason: "an operator does not start with settings that it cannot read",
+		},
 	}...)
 	reconciletest.Converge(t, s)
 }

@@ -28,8 +28,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
 
-// TestPredictorsConverge: whatever goes wrong on the way, in the cluster or in ModelMesh, the model of a Predictor is loaded, gone with it, and that of
-// another source is there.
+// TestPredictorsConverge: whatever goes wrong on the way, in the cluster or in ModelMesh, the model of a Predictor is
+// loaded, gone with it, and that of another source is there.
 func TestPredictorsConverge(t *testing.T) {
 	t.Parallel()
 	modelOf := func(name string) client.Object {
@@ -37,7 +37,8 @@ func TestPredictorsConverge(t *testing.T) {
 		p.Spec.ModelType.Name = "onnx"
 		return p
 	}
-	convergeModels(t, "ksp", "isvc", func(m predictor.Mesh) *controller.Controller { return predictor.New(m, clients).Build() }, &v1alpha1.PredictorList{},
+	convergeModels(t, "ksp", "isvc", func(m predictor.Mesh) *controller.Controller { return predictor.New(m, clients).Build() },
+		&v1alpha1.PredictorList{},
 		func(o client.Object) { o.(*v1alpha1.Predictor).Spec.ModelType.Name = "sklearn" }, modelOf("one"), modelOf("two"))
 }
 
@@ -51,7 +52,9 @@ func TestInferenceServicesConverge(t *testing.T) {
 		s.Spec.Predictor.ONNX = &v1beta1.Source{StorageURI: new("s3://b/p")}
 		return s
 	}
-	convergeModels(t, "isvc", "ksp", func(m predictor.Mesh) *controller.Controller { return predictor.NewServices(m, clients).Build() }, &v1beta1.InferenceServiceList{},
+	convergeModels(t, "isvc", "ksp",
+		func(m predictor.Mesh) *controller.Controller { return predictor.NewServices(m, clients).Build() },
+		&v1beta1.InferenceServiceList{},
 		func(o client.Object) { o.(*v1beta1.InferenceService).Spec.Predictor.ONNX.StorageURI = new("s3://b/q") }, modelOf("one"), modelOf("two"))
 }
 
@@ -72,7 +75,8 @@ const foreign = "foreign"
 
 // convergeModels searches the failures of the controller of a source of models.
 func convergeModels( //nolint:revive // what the two sources differ in
-	t *testing.T, source, other string, declare func(predictor.Mesh) *controller.Controller, list client.ObjectList, change func(client.Object), owners ...client.Object,
+	t *testing.T, source, other string, declare func(predictor.Mesh) *controller.Controller, list client.ObjectList,
+	change func(client.Object), owners ...client.Object,
 ) {
 	t.Helper()
 	env := settings.FromEnvironment(lookup(map[string]string{"NAMESPACE": place}))

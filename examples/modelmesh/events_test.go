@@ -7,8 +7,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/store"
 )
 
-// followEvents: what ModelMesh writes into etcd wakes the owner of the model, in the operator's namespace and in another one, also after a time
-// without etcd.
+// followEvents: what ModelMesh writes into etcd wakes the owner of the model, in the operator's namespace and in another
+// one, also after a time without etcd.
 func (p *player) followEvents() {
 	etcd := store.New(p.T)
 	p.mesh = newDouble(p.T)

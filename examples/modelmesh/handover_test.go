@@ -13,7 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestLeaderChange: a leader change in the middle of a grace period neither restarts nor ends it. The leader is killed, or ends as it should.
+// TestLeaderChange: a leader change in the middle of a grace period neither restarts nor ends it. The leader is killed, or
+// ends as it should.
 func TestLeaderChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the operator, and waits for a lease")
@@ -73,7 +74,10 @@ func (p *player) changeLeader(signal syscall.Signal, after time.Duration) {
 // candidate starts an operator that works while it has the lease, and returns it when it asks for that.
 func (p *player) candidate() *running {
 	p.Helper()
-	r := p.start(p.T, map[string]string{"NAMESPACE": p.namespace, "NAMESPACE_SCOPE": "true"}, "--leader-elect", "--leader-election-namespace", p.namespace)
+	r := p.start(
+		p.T, map[string]string{"NAMESPACE": p.namespace, "NAMESPACE_SCOPE": "true"}, "--leader-elect",
+		"--leader-election-namespace", p.namespace,
+	)
 	p.eventually(func() error {
 		if !strings.Contains(r.log.String(), "Attempting to acquire leader lease") {
 			return fmt.Errorf("the operator does not ask for the lease")

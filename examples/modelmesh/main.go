@@ -101,6 +101,9 @@ func modelmesh(getenv func(string) string) operator.Operator {
 		},
 		Describe: func(page *dataflow.Page) error {
 			page.Webhooks = webhook.Describe()
+			page.Services = []dataflow.Service{ // with the product's names
+				{Name: "modelmesh-controller", Port: 8443, PortName: "metrics"}, {Name: webhook.Service, Port: 443, PortName: "webhooks"},
+			}
 			page.ExtraRules = finalizers(env)
 			page.CRDs = append(page.CRDs, "ClusterServingRuntime (serving.kserve.io/v1alpha1)", "ServingRuntime (serving.kserve.io/v1alpha1)")
 			return nil
@@ -119,9 +122,10 @@ func controllers(
 		runtimes.New(env, config),
 	}
 	if env.Services {
-		all = append(all, models(config, connections, events, namespaces, func(m predictor.Mesh, of func(ctrl.Request) predictor.Settings) *controller.Builder {
+		services := func(m predictor.Mesh, of func(ctrl.Request) predictor.Settings) *controller.Builder {
 			return predictor.NewServices(m, of).Prepare(whenInstalled(env.ServicesRequired))
-		}))
+		}
+		all = append(all, models(config, connections, events, namespaces, services))
 	}
 	for _, c := range all {
 		c.StoreClaimsIn(env.Namespace)
@@ -149,8 +153,8 @@ func models(
 	return config.Bind(b, func(r *settings.Readers) { readers = r }).Build()
 }
 
-// whenInstalled skips the controller of InferenceService, which is KServe's, when its CRD is missing at the start of the operator, unless it
-// is required.
+// whenInstalled skips the controller of InferenceService, which is KServe's, when its CRD is missing at the start of the
+// operator, unless it is required.
 func whenInstalled(required bool) func(manager.Manager) error {
 	return func(mgr manager.Manager) error {
 		kind := v1beta1.GroupVersion.WithKind("InferenceService")

@@ -21,8 +21,8 @@ type load struct {
 	rest                             time.Duration
 }
 
-// TestMany: many runtimes and Predictors settle and rest, and a change of one Predictor is one of it alone. RECONCILETEST_CASES=all plays 200
-// runtimes and 2,000 Predictors in 20 namespaces.
+// TestMany: many runtimes and Predictors settle and rest, and a change of one Predictor is one of it alone.
+// RECONCILETEST_CASES=all plays 200 runtimes and 2,000 Predictors in 20 namespaces.
 func TestMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("creates many objects")
@@ -45,7 +45,8 @@ func TestMany(t *testing.T) {
 	running := p.start(t, map[string]string{"NAMESPACE": p.namespace}, "--leader-elect=false")
 	p.follow(running)
 	p.within(10*time.Minute, func() error { return p.settled(l) })
-	t.Logf("%d runtimes and %d Predictors in %d namespaces settle in %s with %v", l.namespaces*l.runtimes, l.namespaces*l.predictors, l.namespaces,
+	t.Logf("%d runtimes and %d Predictors in %d namespaces settle in %s with %v", l.namespaces*l.runtimes,
+		l.namespaces*l.predictors, l.namespaces,
 		time.Since(began).Round(time.Second), p.sent(running.user, began))
 	logMemory(t, running.Process.Pid)
 
@@ -69,7 +70,8 @@ func TestMany(t *testing.T) {
 	time.Sleep(5 * time.Second)
 	found := p.sent(running.user, changed)
 	t.Logf("a change of one Predictor: %v", found)
-	if found["patch predictors/status"] > 2 || found["patch predictors"] > 1 || len(found) > 2 { // which generation it has done is an annotation
+	// which generation it has done is an annotation
+	if found["patch predictors/status"] > 2 || found["patch predictors"] > 1 || len(found) > 2 {
 		t.Errorf("a change of one Predictor made the operator send %v, want at most 2 writes of its status and one of its metadata", found)
 	}
 }
@@ -130,13 +132,15 @@ func (p *player) settled(l load) error {
 	return nil
 }
 
-// sent counts what a user has asked the API server for since a time, by verb and resource. Watches are not counted: client-go opens each anew
-// every few minutes.
+// sent counts what a user has asked the API server for since a time, by verb and resource. Watches are not counted:
+// client-go opens each anew every few minutes.
 func (p *player) sent(user string, since time.Time) map[string]int {
 	p.Helper()
 	log, err := p.env.AuditLog()
 	p.must(err)
-	entries, err := log.Entries(environment.User(user), func(e environment.AuditEntry) bool { return e.Verb != "watch" && e.Received.After(since) })
+	entries, err := log.Entries(
+		environment.User(user), func(e environment.AuditEntry) bool { return e.Verb != "watch" && e.Received.After(since) },
+	)
 	p.must(err)
 	out := map[string]int{}
 	for _, e := range entries {

@@ -290,7 +290,10 @@ func (p *player) nudge() {
 	at := fmt.Appendf(nil, `{"metadata":{"annotations":{"at":%q}}}`, time.Now().Format(time.RFC3339Nano))
 	for _, content := range p.given {
 		if kind := content["kind"]; kind == "Predictor" || kind == "InferenceService" {
-			p.must(p.Patch(p.Context(), &unstructured.Unstructured{Object: content}, client.RawPatch("application/merge-patch+json", bytes.Clone(at))))
+			p.must(p.Patch(
+				p.Context(), &unstructured.Unstructured{Object: content},
+				client.RawPatch("application/merge-patch+json", bytes.Clone(at)),
+			))
 		}
 	}
 }

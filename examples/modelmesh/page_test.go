@@ -32,7 +32,10 @@ func TestGenerated(t *testing.T) {
 	}
 	all, err := install.Files(everywhere, install.Config{
 		Namespace: runsAs.Namespace, Image: "modelmesh:latest", CRDs: os.DirFS("config/crd"),
-		Env: []corev1.EnvVar{{Name: "NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}}},
+		Env: []corev1.EnvVar{{
+			Name:      "NAMESPACE",
+			ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}},
+		}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -72,14 +72,20 @@ func (p *player) useRights(scope string) {
 	)
 	p.expect(expectation{Fields: []field{
 		{Ref: "serving.kserve.io/v1alpha1|Predictor|" + models + "|by-predictor", Path: "status/activeModelState", Equals: "Loaded"},
-		{Ref: "serving.kserve.io/v1beta1|InferenceService|" + models + "|by-service", Path: "status/modelStatus/states/activeModelState", Equals: "Loaded"},
+		{
+			Ref:  "serving.kserve.io/v1beta1|InferenceService|" + models + "|by-service",
+			Path: "status/modelStatus/states/activeModelState", Equals: "Loaded",
+		},
 	}})
 	p.refuse(granted, scope, models)
 
 	// And nothing any more, one after the other.
 	p.configure(noMetrics)
 	p.gone("monitoring.coreos.com/v1|ServiceMonitor|" + models + "|modelmesh-metrics-monitor")
-	p.merge("serving.kserve.io/v1alpha1|ServingRuntime|"+models+"|one", `{"metadata":{"annotations":{"serving.kserve.io/autoscalerClass":null}}}`)
+	p.merge(
+		"serving.kserve.io/v1alpha1|ServingRuntime|"+models+"|one",
+		`{"metadata":{"annotations":{"serving.kserve.io/autoscalerClass":null}}}`,
+	)
 	p.gone("autoscaling/v2|HorizontalPodAutoscaler|" + models + "|modelmesh-serving-one")
 	p.merge("serving.kserve.io/v1alpha1|ServingRuntime|"+models+"|one", `{"spec":{"disabled":true}}`)
 	p.gone("apps/v1|Deployment|" + models + "|modelmesh-serving-one")

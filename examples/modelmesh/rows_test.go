@@ -51,7 +51,8 @@ func rows() []row {
 	}
 }
 
-// TestRows holds what describe says to the product's page: each of its watches wakes the controller that has its work here, in the same scope.
+// TestRows holds what describe says to the product's page: each of its watches wakes the controller that has its work here,
+// in the same scope.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	if len(rows()) != 17 {

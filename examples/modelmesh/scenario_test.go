@@ -22,8 +22,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// scenario is a recorded case of the product, for an operator with the configuration, in the scope, and a ModelMesh that answers as it says.
-// Where the operator decides otherwise than the product, what is expected is as the README says.
+// scenario is a recorded case of the product, for an operator with the configuration, in the scope, and a ModelMesh that
+// answers as it says. Where the operator decides otherwise than the product, what is expected is as the README says.
 type scenario struct {
 	Name                string           `json:"name"`
 	Scope               string           `json:"scope"`
@@ -230,8 +230,9 @@ var expectedErrors = map[string]string{
 	"live-config-map-changes":         "'PodsPerRuntime': none is no uint16; want a number from 0 to 65535",
 }
 
-// passingErrors are those that any case may have: most cases have no Secret of etcd, which the Service controller reports, and an owner may be
-// deleted or written by the case while it is reconciled. Beside the line of a condition there is always one of the object.
+// passingErrors are those that any case may have: most cases have no Secret of etcd, which the Service controller reports,
+// and an owner may be deleted or written by the case while it is reconciled. Beside the line of a condition there is always
+// one of the object.
 var passingErrors = regexp.MustCompile(`^EtcdSecret is not ready|^object is not ready|record the inventory: \S+ "[^"]*" not found|the object has been modified; please apply`)
 
 // checkErrors reports what the operator has logged with the level error, and the case does not expect. The conditions that report expected
@@ -292,7 +293,10 @@ func (p *player) create(content map[string]any) {
 		})
 	case "Namespace":
 		p.Cleanup(func() {
-			_ = p.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"modelmesh-enabled":"false"}}}`)))
+			_ = p.Patch(
+				context.Background(), u,
+				client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"modelmesh-enabled":"false"}}}`)),
+			)
 		})
 	}
 }

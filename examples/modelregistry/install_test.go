@@ -57,7 +57,8 @@ func TestInstalledConversion(t *testing.T) {
 	}
 }
 
-// TestInstalled: what is shipped is enough to run, its certificate included, and a write through one version keeps what only the other one has.
+// TestInstalled: what is shipped is enough to run, its certificate included, and a write through one version keeps what only
+// the other one has.
 func TestInstalled(t *testing.T) {
 	installed.Run(t, registries(), nil, func(t *testing.T, c client.Client) {
 		registry := &unstructured.Unstructured{}
@@ -65,7 +66,9 @@ func TestInstalled(t *testing.T) {
 		registry.SetKind("ModelRegistry")
 		registry.SetNamespace("opendatahub")
 		registry.SetName("kept")
-		spec := map[string]any{"rest": map[string]any{}, "postgres": map[string]any{"generateDeployment": true}, "kubeRBACProxy": map[string]any{}}
+		spec := map[string]any{
+			"rest": map[string]any{}, "postgres": map[string]any{"generateDeployment": true}, "kubeRBACProxy": map[string]any{},
+		}
 		if err := errors.Join(unstructured.SetNestedMap(registry.Object, spec, "spec"), c.Create(t.Context(), registry)); err != nil {
 			t.Fatal(err)
 		}

@@ -34,6 +34,10 @@ func registries() operator.Operator {
 		},
 		Describe: func(page *dataflow.Page) error {
 			page.Webhooks = hooks.Describe()
+			page.Services = []dataflow.Service{ // with the product's names
+				{Name: "model-registry-operator-controller-manager-metrics-service", Port: 8443, PortName: "metrics"},
+				{Name: hooks.Service, Port: 443, PortName: "webhooks"},
+			}
 			page.Conversions = []string{"modelregistries.modelregistry.opendatahub.io"}
 			page.ExtraRules = append(registry.GrantedRules(), catalog.GrantedRules()...)
 			return nil

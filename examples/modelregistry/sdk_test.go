@@ -91,7 +91,8 @@ func TestSDKIsNeeded(t *testing.T) {
 			}}},
 		},
 		"Apply of the catalog": {
-			reason: "children are written", off: reconciletest.Without{Apply: true}, system: func() reconciletest.System { return catalogSystem(t, nil) },
+			reason: "children are written", off: reconciletest.Without{Apply: true},
+			system:   func() reconciletest.System { return catalogSystem(t, nil) },
 			scenario: reconciletest.Scenario{Expect: []client.Object{catalogServer}},
 		},
 		"Prune of the catalog": {

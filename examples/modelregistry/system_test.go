@@ -101,7 +101,9 @@ func catalogSystem(t testing.TB, configure func(*catalog.Settings), inputs ...cl
 			return c.SetupWithManager(mgr)
 		}
 	}
-	source := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "mine", Labels: map[string]string{"opendatahub.io/catalog-source": "true"}}}
+	source := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Name: "mine", Labels: map[string]string{"opendatahub.io/catalog-source": "true"},
+	}}
 	source.Data = map[string]string{"sources.yaml": "catalogs: []"}
 	return reconciletest.System{
 		Scheme:    scheme,

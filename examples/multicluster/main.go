@@ -73,7 +73,9 @@ func setup(ctx context.Context, mgr mcmanager.Manager, websites *controller.Cont
 }
 
 func run() error {
-	kubeconfig := flag.String("member-kubeconfig", "", "kubeconfig of the cluster with the children; -kubeconfig is that of the cluster with the owners")
+	kubeconfig := flag.String(
+		"member-kubeconfig", "", "kubeconfig of the cluster with the children; -kubeconfig is that of the cluster with the owners",
+	)
 	namespace := flag.String("leader-election-namespace", "default", "namespace of the lease, in the cluster with the owners")
 	flag.Parse()
 	log.SetLogger(zap.New())
@@ -87,7 +89,8 @@ func run() error {
 	}
 	ctx := signals.SetupSignalHandler()
 	mgr, err := newManager(ctx, hub, member, manager.Options{
-		LeaderElection: true, LeaderElectionID: "multicluster.example.com", LeaderElectionNamespace: *namespace, LeaderElectionReleaseOnCancel: true,
+		LeaderElection: true, LeaderElectionID: "multicluster.example.com", LeaderElectionNamespace: *namespace,
+		LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
 		return err

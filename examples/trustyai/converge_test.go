@@ -142,7 +142,8 @@ func TestEvalJobConverges(t *testing.T) {
 	s := system(t, "LMES", func(o client.Object) { o.(*v1alpha1.LMEvalJob).Spec.Limit = "5" },
 		&v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: v1alpha1.LMEvalJobSpec{
 			Model: "hf", ModelArgs: []v1alpha1.Argument{{Name: "pretrained", Value: "google/flan-t5-base"}},
-			TaskList: v1alpha1.TaskList{TaskNames: []v1alpha1.TaskName{"task1"}}, Outputs: &v1alpha1.Outputs{PVCManaged: &v1alpha1.ManagedClaim{Size: "1Gi"}},
+			TaskList: v1alpha1.TaskList{TaskNames: []v1alpha1.TaskName{"task1"}},
+			Outputs:  &v1alpha1.Outputs{PVCManaged: &v1alpha1.ManagedClaim{Size: "1Gi"}},
 		}})
 	s.Accepted = []reconciletest.Acceptance{
 		{Check: check.State, About: "422 several times of create pods", Reason: "a job whose pod is refused as invalid has failed"},
@@ -154,7 +155,9 @@ func TestEvalJobConverges(t *testing.T) {
 func TestHubConverges(t *testing.T) {
 	t.Parallel()
 	entry := &corev1.ConfigMap{ObjectMeta: inDefault("garak"), Data: map[string]string{"garak.yaml": "id: garak"}}
-	entry.Labels = map[string]string{guardrails.Domain + "evalhub-provider-type": "system", guardrails.Domain + "evalhub-provider-name": "garak"}
+	entry.Labels = map[string]string{
+		guardrails.Domain + "evalhub-provider-type": "system", guardrails.Domain + "evalhub-provider-name": "garak",
+	}
 	converge(t, "EVALHUB", func(o client.Object) { o.(*v1.EvalHub).Spec.MCP.Enabled = new(false) },
 		&v1.EvalHub{ObjectMeta: metav1.ObjectMeta{Name: "hub"}, Spec: v1.EvalHubSpec{Tenancy: v1.SingleTenancy, EvalHubBase: v1.EvalHubBase{
 			Database: &v1.Database{Type: "sqlite"}, Providers: []string{"garak"}, Collections: []string{}, MCP: &v1.MCP{Enabled: new(true)},
@@ -164,7 +167,9 @@ func TestHubConverges(t *testing.T) {
 // TestTenantConverges: so does the namespace of a tenant, which has the rights of the hub as long as there is one.
 func TestTenantConverges(t *testing.T) {
 	t.Parallel()
-	tenant := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tenant", Labels: map[string]string{"evalhub.trustyai.opendatahub.io/tenant": ""}}}
+	tenant := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: "tenant", Labels: map[string]string{"evalhub.trustyai.opendatahub.io/tenant": ""},
+	}}
 	s := system(t, "EVALHUB", func(o client.Object) { o.(*v1.EvalHub).Spec.Tenancy = v1.SingleTenancy },
 		&v1.EvalHub{ObjectMeta: metav1.ObjectMeta{Name: "hub"}, Spec: v1.EvalHubSpec{Tenancy: v1.MultiTenancy, EvalHubBase: v1.EvalHubBase{
 			Database: &v1.Database{Type: "sqlite"}, Providers: []string{}, Collections: []string{},

@@ -101,7 +101,9 @@ const (
 
 // evaluation is a Job of a hub in the namespace of a tenant.
 func evaluation(id string) *batchv1.Job {
-	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "adapter", Image: "a"}}}}
+	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "adapter", Image: "a"}},
+	}}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: id}, Spec: batchv1.JobSpec{Template: pod}}
 	job.Labels = map[string]string{
 		"app": "evalhub", "component": "evaluation-job", "evalhub_instance_name": "hub", "evalhub_instance_namespace": "default",
@@ -162,7 +164,10 @@ func ownedBy(job *batchv1.Job) []metav1.OwnerReference {
 func TestFailureConverges(t *testing.T) {
 	t.Parallel()
 	s := reporting(t, func(ctx context.Context, c client.Client, job *batchv1.Job) error {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "jid-1", OwnerReferences: ownedBy(job)}, Spec: job.Spec.Template.Spec}
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "jid-1", OwnerReferences: ownedBy(job)},
+			Spec:       job.Spec.Template.Spec,
+		}
 		pod.Labels = map[string]string{batchv1.JobNameLabel: job.Name}
 		if err := c.Get(ctx, client.ObjectKeyFromObject(pod), pod); err == nil || client.IgnoreNotFound(err) != nil {
 			return err
@@ -178,7 +183,8 @@ func TestFailureConverges(t *testing.T) {
 	reconciletest.Converge(t, s)
 }
 
-// TestQueueFailureConverges: that the queue does not admit an evaluation is reported to the hub, once for each start at most. The Job stays.
+// TestQueueFailureConverges: that the queue does not admit an evaluation is reported to the hub, once for each start at
+// most. The Job stays.
 func TestQueueFailureConverges(t *testing.T) {
 	t.Parallel()
 	s := reporting(t, func(ctx context.Context, c client.Client, job *batchv1.Job) error {
@@ -194,7 +200,8 @@ func TestQueueFailureConverges(t *testing.T) {
 			return err
 		}
 		workload.Status.Conditions = []metav1.Condition{{
-			Type: "QuotaReserved", Status: metav1.ConditionFalse, Reason: "Inadmissible", Message: "LocalQueue q is missing", LastTransitionTime: metav1.Now(),
+			Type: "QuotaReserved", Status: metav1.ConditionFalse, Reason: "Inadmissible", Message: "LocalQueue q is missing",
+			LastTransitionTime: metav1.Now(),
 		}}
 		return c.Status().Update(ctx, workload)
 	})
@@ -244,7 +251,9 @@ func queue(ctx context.Context, c client.Client) error {
 			for kind, status := range map[string]metav1.ConditionStatus{kueue.QuotaReserved: admitted, kueue.Admitted: admitted, kueue.Evicted: evicted} {
 				meta.SetStatusCondition(&w.Status.Conditions, metav1.Condition{Type: kind, Status: status, Reason: "Test"})
 			}
-			w.Status.Admission = &kueue.Admission{ClusterQueue: "cq", Assignments: []kueue.Assignment{{Name: "job", Flavors: map[string]string{"cpu": "fast"}}}}
+			w.Status.Admission = &kueue.Admission{
+				ClusterQueue: "cq", Assignments: []kueue.Assignment{{Name: "job", Flavors: map[string]string{"cpu": "fast"}}},
+			}
 			return c.Status().Update(ctx, w, client.FieldOwner("kueue"))
 		}
 		var err error
@@ -290,7 +299,9 @@ func kubelet(ctx context.Context, c client.Client) error {
 // workload and with the driver in the pod.
 func TestQueuedJobConverges(t *testing.T) {
 	t.Parallel()
-	job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{Name: "job", Labels: map[string]string{kueue.QueueLabel: "q"}}, Spec: v1alpha1.LMEvalJobSpec{
+	job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{
+		Name: "job", Labels: map[string]string{kueue.QueueLabel: "q"},
+	}, Spec: v1alpha1.LMEvalJobSpec{
 		Model: "hf", TaskList: v1alpha1.TaskList{TaskNames: []v1alpha1.TaskName{"task1"}},
 	}}
 	s := system(t, "LMES", func(o client.Object) { o.(*v1alpha1.LMEvalJob).Spec.Limit = "5" }, job,

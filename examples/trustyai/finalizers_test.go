@@ -28,7 +28,9 @@ func TestFinalizersOfOthers(t *testing.T) {
 		"TrustyAIService": {"v1", map[string]any{
 			"storage": map[string]any{"format": "PVC", "folder": "/data", "size": "1Gi"}, "metrics": map[string]any{"schedule": "5s"},
 		}},
-		"EvalHub":                {"v1", map[string]any{"database": map[string]any{"type": "sqlite"}, "providers": []any{}, "collections": []any{}}},
+		"EvalHub": {
+			"v1", map[string]any{"database": map[string]any{"type": "sqlite"}, "providers": []any{}, "collections": []any{}},
+		},
 		"LMEvalJob":              {"v1alpha1", map[string]any{"model": "hf", "taskList": map[string]any{"taskNames": []any{"task1"}}}},
 		"GuardrailsOrchestrator": {"v1alpha1", map[string]any{"replicas": int64(1), "disableOrchestrator": true, "enableBuiltInDetectors": true}},
 		"NemoGuardrails":         {"v1alpha1", map[string]any{"nemoConfigs": []any{map[string]any{"name": "c1", "configMaps": []any{"absent"}}}}},

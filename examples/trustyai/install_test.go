@@ -32,8 +32,8 @@ func TestInstalled(t *testing.T) {
 	})
 }
 
-// writtenByBothVersions: what a user has said explicitly is still there when the operator has seen it and when somebody has written the older
-// version, and so is what that version cannot say.
+// writtenByBothVersions: what a user has said explicitly is still there when the operator has seen it and when somebody has
+// written the older version, and so is what that version cannot say.
 func writtenByBothVersions(t *testing.T, c client.Client) {
 	t.Helper()
 	const namespace = "versions"
@@ -95,8 +95,9 @@ func writtenByBothVersions(t *testing.T, c client.Client) {
 	}
 }
 
-// hubsReachOnlyWhoAdmitsThem: the installed roles do not let an account with edit create hubs, and a hub gets permissions in the namespace of
-// a tenant only if the tenant admits it, it is ready and its account is its own. The RBAC authorizer of the API server decides.
+// hubsReachOnlyWhoAdmitsThem: the installed roles do not let an account with edit create hubs, and a hub gets permissions in
+// the namespace of a tenant only if the tenant admits it, it is ready and its account is its own. The RBAC authorizer of the
+// API server decides.
 func hubsReachOnlyWhoAdmitsThem(t *testing.T, c client.Client) {
 	t.Helper()
 	const team, victim, editor = "editors", "victim", "ada"

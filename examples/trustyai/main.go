@@ -64,14 +64,25 @@ var proxied = []rbacv1.PolicyRule{
 
 // services by their names in the flag.
 var services = map[string]service{
-	"TAS": {converts: "trustyaiservices.trustyai.opendatahub.io", grants: proxied, declare: func(s *runtime.Scheme, in installation) ([]*controller.Controller, error) {
+	"TAS": {converts: "trustyaiservices.trustyai.opendatahub.io", grants: proxied, declare: func(s *runtime.Scheme, in installation) (
+		[]*controller.Controller, error,
+	) {
 		c, err := tas.New(s, in.settings.Namespace)
 		return []*controller.Controller{c}, err
 	}},
-	"NEMO_GUARDRAILS": {grants: proxied, declare: declared(func(in installation) *controller.Controller { return nemo.New(in.settings.Namespace) })},
-	"LMES":            {grants: lmes.Grants(), declare: declared(func(in installation) *controller.Controller { return lmes.New(in.settings, in.managed).Controller })},
-	"JOB_MGR":         {declare: declared(func(installation) *controller.Controller { return jobmgr.New() })},
-	"GORCH":           {grants: proxied, declare: declared(func(in installation) *controller.Controller { return orchestrator.New(in.settings.Namespace) })},
+	"NEMO_GUARDRAILS": {
+		grants:  proxied,
+		declare: declared(func(in installation) *controller.Controller { return nemo.New(in.settings.Namespace) }),
+	},
+	"LMES": {
+		grants:  lmes.Grants(),
+		declare: declared(func(in installation) *controller.Controller { return lmes.New(in.settings, in.managed).Controller }),
+	},
+	"JOB_MGR": {declare: declared(func(installation) *controller.Controller { return jobmgr.New() })},
+	"GORCH": {
+		grants:  proxied,
+		declare: declared(func(in installation) *controller.Controller { return orchestrator.New(in.settings.Namespace) }),
+	},
 	"EVALHUB": {converts: "evalhubs.trustyai.opendatahub.io", grants: evalhub.Grants(), declare: declared(
 		func(in installation) *controller.Controller { return evalhub.New(in.settings, in.tenants).Controller },
 		func(in installation) *controller.Controller { return evalhub.NewTenants(in.tenants) },
@@ -91,14 +102,20 @@ func trustyai() operator.Operator {
 	var enabled, configMap string
 	var tenants evalhub.Tenants
 	return operator.Operator{
-		Name:        "trustyai-service-operator",
-		LeaseName:   "b7e9931f.trustyai.opendatahub.io",
-		AddToScheme: []func(*runtime.Scheme) error{v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, kueue.AddToScheme, gatewayv1.Install},
-		Defaults:    map[string]string{"metrics-bind-address": ":8080"},
+		Name:      "trustyai-service-operator",
+		LeaseName: "b7e9931f.trustyai.opendatahub.io",
+		AddToScheme: []func(*runtime.Scheme) error{
+			v1.AddToScheme, v1alpha1.AddToScheme, foreign.AddToScheme, kueue.AddToScheme, gatewayv1.Install,
+		},
+		Defaults: map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES,EVALHUB", "which services run, separated by commas")
-			f.StringVar(&configMap, "configmap", images.ConfigMap, "`name` of the ConfigMap with the settings of LMES and EVALHUB, in the namespace of the operator")
-			f.BoolVar(&tenants.All, "evalhub-admit-all", false, "let every namespace with the label of tenants admit every hub of the cluster, as the product does; "+
+			f.StringVar(
+				&configMap, "configmap", images.ConfigMap,
+				"`name` of the ConfigMap with the settings of LMES and EVALHUB, in the namespace of the operator",
+			)
+			f.BoolVar(&tenants.All, "evalhub-admit-all", false, "let every namespace with the label of tenants admit every hub of the cluster, "+
+				"as the product does; "+
 				"by default it admits the hubs that its annotation evalhub.trustyai.opendatahub.io/hubs lists, once they are ready")
 		},
 		Configure: func(o *operator.Operator, scheme *runtime.Scheme) error {
@@ -110,6 +127,12 @@ func trustyai() operator.Operator {
 				if crd := services[name].converts; crd != "" {
 					page.Conversions = append(page.Conversions, crd)
 				}
+			}
+			page.Services = []dataflow.Service{ // of the metrics with the product's name
+				{Name: "trustyai-service-operator-controller-manager-metrics-service", Port: 8443, PortName: "metrics"},
+			}
+			if len(page.Conversions) > 0 {
+				page.Services = append(page.Services, dataflow.Service{Name: page.Name + "-webhooks", Port: 443, PortName: "webhooks"})
 			}
 			return nil
 		},
@@ -129,7 +152,10 @@ func enable(o *operator.Operator, scheme *runtime.Scheme, enabled, configMap str
 	for i, name := range names {
 		service, known := services[name]
 		if !known || slices.Contains(names[:i], name) {
-			return fmt.Errorf("flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH, NEMO_GUARDRAILS, LMES, JOB_MGR and EVALHUB", name)
+			return fmt.Errorf(
+				"flag -enable-services: %q is unknown or given twice: want some of TAS, GORCH, NEMO_GUARDRAILS, LMES, JOB_MGR and EVALHUB",
+				name,
+			)
 		}
 		controllers, err := service.declare(scheme, in)
 		if err != nil {

@@ -57,7 +57,9 @@ func (w *cluster) manyJobs(t *testing.T, count int) {
 			Spec:       v1alpha1.LMEvalJobSpec{Model: "hf", TaskList: v1alpha1.TaskList{TaskNames: []v1alpha1.TaskName{"task1"}}},
 		}))
 	}
-	failed := []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}}}}
+	failed := []corev1.ContainerStatus{{
+		Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}},
+	}}
 	p.eventually("end all jobs", 2*time.Minute, func() error {
 		var jobs v1alpha1.LMEvalJobList
 		if err := p.List(t.Context(), &jobs, client.InNamespace(p.ns)); err != nil {
@@ -110,8 +112,8 @@ func (w *cluster) manyOrchestrators(t *testing.T, count int) {
 	}
 }
 
-// manyTenants: all hubs settle in the namespaces of all tenants and rest. A tenant that leaves is cleaned, and nothing else is written. When
-// all hubs are deleted the cluster is as it was before the first one.
+// manyTenants: all hubs settle in the namespaces of all tenants and rest. A tenant that leaves is cleaned, and nothing else
+// is written. When all hubs are deleted the cluster is as it was before the first one.
 func (w *cluster) manyTenants(t *testing.T, hubs, tenants int) {
 	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 	for i := range tenants {
@@ -124,7 +126,9 @@ func (w *cluster) manyTenants(t *testing.T, hubs, tenants int) {
 	for i := range hubs {
 		hub := &v1.EvalHub{
 			ObjectMeta: metav1.ObjectMeta{Namespace: p.ns, Name: fmt.Sprintf("hub-%d", i)},
-			Spec:       v1.EvalHubSpec{EvalHubBase: v1.EvalHubBase{Database: &v1.Database{Type: "sqlite"}, Providers: []string{}, Collections: []string{}}},
+			Spec: v1.EvalHubSpec{EvalHubBase: v1.EvalHubBase{
+				Database: &v1.Database{Type: "sqlite"}, Providers: []string{}, Collections: []string{},
+			}},
 		}
 		p.must(p.Create(t.Context(), hub))
 		gone[hub.UID] = true
@@ -193,7 +197,10 @@ func (p *player) rest(long time.Duration) {
 // passes counts those of the controllers whose names begin so.
 func (p *player) passes(controllers string) (sum float64) {
 	p.Helper()
-	sum = counted(p.T, "controller_runtime_reconcile_total", func(labels map[string]string) bool { return strings.HasPrefix(labels["controller"], controllers) })
+	sum = counted(
+		p.T, "controller_runtime_reconcile_total",
+		func(labels map[string]string) bool { return strings.HasPrefix(labels["controller"], controllers) },
+	)
 	if sum == 0 {
 		p.Fatalf("no pass of %s was counted", controllers)
 	}

@@ -57,11 +57,15 @@ func TestMetrics(t *testing.T) {
 		"trustyai_guardrails_orchestrators": {
 			"gorch-manual-config", labelled(map[string]string{"using_built_in_detectors": "false", "using_sidecar_gateway": "false"}), 1,
 		},
-		"evalhub_controller_reconcile_total":            {"evalhub-deployment-drift-reverted", labelled(map[string]string{"controller": "evalhub"}), 1},
+		"evalhub_controller_reconcile_total": {
+			"evalhub-deployment-drift-reverted", labelled(map[string]string{"controller": "evalhub"}), 1,
+		},
 		"evalhub_controller_reconcile_duration_seconds": {"evalhub-mcp-enabled", every, 1},
 		"evalhub_controller_managed_instances":          {"evalhub-mcp-disable-leaves-objects", every, 1},
 		"evalhub_controller_reconcile_errors_total":     {"evalhub-provider-missing", labelled(map[string]string{"controller": "evalhub"}), 1},
-		"evalhub_controller_job_failure_events_total":   {"evalhub-job-oom-reported-and-deleted", labelled(map[string]string{"failure_reason": "OOMKilled"}), 1},
+		"evalhub_controller_job_failure_events_total": {
+			"evalhub-job-oom-reported-and-deleted", labelled(map[string]string{"failure_reason": "OOMKilled"}), 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, s := range scenarios(t) {

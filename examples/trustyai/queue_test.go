@@ -25,7 +25,8 @@ func queueCase(recorded scenario) scenario {
 	s.Steps[last].Object = map[string]any{
 		"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload", "metadata": owned,
 		"status": map[string]any{"conditions": []any{map[string]any{
-			"type": "QuotaReserved", "status": "False", "reason": "Inadmissible", "message": "LocalQueue q is missing", "lastTransitionTime": "{now}",
+			"type": "QuotaReserved", "status": "False", "reason": "Inadmissible", "message": "LocalQueue q is missing",
+			"lastTransitionTime": "{now}",
 		}}},
 	}
 	meta["annotations"] = map[string]any{"trustyai.opendatahub.io/evalhub-kueue-failed-workload-reported": "true"}
@@ -43,8 +44,12 @@ func queueCase(recorded scenario) scenario {
 
 // workloadCase is one that was not recorded: what the queue has decided for a job goes with the workload.
 func workloadCase() scenario {
-	owner := map[string]any{"apiVersion": "trustyai.opendatahub.io/v1alpha1", "kind": "LMEvalJob", "name": "job", "uid": "{uid}", "controller": true}
-	job := map[string]any{"apiVersion": owner["apiVersion"], "kind": owner["kind"], "metadata": map[string]any{"namespace": "{ns}", "name": "job"}}
+	owner := map[string]any{
+		"apiVersion": "trustyai.opendatahub.io/v1alpha1", "kind": "LMEvalJob", "name": "job", "uid": "{uid}", "controller": true,
+	}
+	job := map[string]any{
+		"apiVersion": owner["apiVersion"], "kind": owner["kind"], "metadata": map[string]any{"namespace": "{ns}", "name": "job"},
+	}
 	given, placed := maps.Clone(job), maps.Clone(job)
 	given["spec"] = map[string]any{
 		"model": "hf", "taskList": map[string]any{"taskNames": []any{"task1"}}, "pod": map[string]any{"container": map[string]any{}},
@@ -63,7 +68,9 @@ func workloadCase() scenario {
 				"metadata": map[string]any{"namespace": "{ns}", "name": "wl", "ownerReferences": []any{owner}},
 				"spec":     map[string]any{"queueName": "q"},
 				"status": map[string]any{
-					"conditions": []any{map[string]any{"type": "Admitted", "status": "True", "reason": "Test", "message": "", "lastTransitionTime": "{now}"}},
+					"conditions": []any{map[string]any{
+						"type": "Admitted", "status": "True", "reason": "Test", "message": "", "lastTransitionTime": "{now}",
+					}},
 					"admission": map[string]any{
 						"clusterQueue": "cq", "podSetAssignments": []any{map[string]any{"name": "job", "flavors": map[string]any{"cpu": "slow"}}},
 					},
@@ -129,7 +136,9 @@ func (w *cluster) playQueue(t *testing.T) {
 	job := map[string]any{"apiVersion": "trustyai.opendatahub.io/v1alpha1", "kind": "LMEvalJob"}
 	job["metadata"] = map[string]any{"namespace": "{ns}", "name": "job", "labels": map[string]any{"kueue.x-k8s.io/queue-name": "q"}}
 	spec := map[string]any{"model": "hf", "taskList": map[string]any{"taskNames": []any{"task1"}}}
-	waiting, pod := maps.Clone(job), map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "{ns}", "name": "job"}}
+	waiting, pod := maps.Clone(job), map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"namespace": "{ns}", "name": "job"},
+	}
 	waiting["spec"] = spec
 	p.create(map[string]any{
 		"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": map[string]any{"name": "fast"},
@@ -152,7 +161,9 @@ func (w *cluster) playQueue(t *testing.T) {
 		return err
 	})
 	name := workloads.Items[0].Name
-	workload := map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": map[string]any{"namespace": "{ns}", "name": name}}
+	workload := map[string]any{
+		"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": map[string]any{"namespace": "{ns}", "name": name},
+	}
 	decide := func(evicted, admitted string) {
 		t.Helper()
 		list := []any{}

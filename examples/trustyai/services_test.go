@@ -32,7 +32,11 @@ var alone = []struct {
 		"evalhubs", "evaluations", "namespaces", "jobs", "pods", "pods/log", "workloads", "clusterroles", "roles", "rolebindings",
 	}, "evalhub-tenant-namespace-provisioned"},
 	{"GORCH", []string{"guardrailsorchestrators", "inferenceservices", "servingruntimes", "secrets"}, "gorch-auth-gateway-detectors"},
-	{"NEMO_GUARDRAILS", []string{"nemoguardrails", "envoyfilters", "gateways", "mcpgatewayextensions"}, "nemo-cross-namespace-envoyfilter-leaks"},
+	{
+		"NEMO_GUARDRAILS",
+		[]string{"nemoguardrails", "envoyfilters", "gateways", "mcpgatewayextensions"},
+		"nemo-cross-namespace-envoyfilter-leaks",
+	},
 	{"JOB_MGR", []string{"lmevaljobs", "workloads", "resourceflavors"}, "jobmgr-workload-goes"},
 }
 
@@ -200,7 +204,9 @@ func sending(addresses string) map[string]any {
 	env := func(value string) []any {
 		return []any{map[string]any{"name": "MM_PAYLOAD_PROCESSORS", "value": value}}
 	}
-	return map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"namespace": "{ns}", "name": "mesh"}, "spec": map[string]any{
+	return map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{
+		"namespace": "{ns}", "name": "mesh",
+	}, "spec": map[string]any{
 		"template": map[string]any{"spec": map[string]any{"containers": []any{
 			map[string]any{"name": "mm", "env": env("http://user " + addresses)}, map[string]any{"name": "other", "env": env(addresses)},
 		}}},

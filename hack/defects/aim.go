@@ -6,7 +6,7 @@ func aim() product {
 		model, selection = "aim/aimservice/model.go", "aim/aimservice/selection.go"
 		cache, plan      = "aim/aimservice/cache.go", "aim/aimservice/controller.go"
 		route, inference = "aim/aimservice/route.go", "aim/aimservice/inference.go"
-		template         = "aim/aimservice/template.go"
+		template, names  = "aim/aimservice/template.go", "aim/aimservice/names.go"
 	)
 	service := []string{"./aim/aimservice"}
 	return product{
@@ -19,7 +19,7 @@ func aim() product {
 			{"one of two models with the image is taken", model, "if len(found) > 1 {", "if len(found) > 2 {"},
 			{"the model in use is left for another one", model, "used := service.Status.ResolvedModel; used != nil", "used := service.Status.ResolvedModel; used != nil && used.Name == \"\""},
 			{"the S3 endpoint of a source is not compared", model, " && endpointOf(a) == endpointOf(b)", ""},
-			{"a model that is made does not name its service", model, "\"auto-generated\", serviceNameLabel: serviceLabelValue(service),", "\"auto-generated\","},
+			{"a model that is made does not name its service", names, "managedByLabel: Name, serviceNameLabel: serviceLabelValue(service)}", "managedByLabel: Name}"},
 			{"a template that is not ready is chosen", selection, "Keep: func(c *candidate) bool { return c.unavailable() == \"\" }", "Keep: func(*candidate) bool { return true }"},
 			{"the wish for unoptimized templates is swapped", selection, "return allowUnoptimized || ", "return !allowUnoptimized || "},
 			{"the names of GPUs are compared as they are", selection, "available[gpu.Normalize(name)] = true", "available[name] = true"},

@@ -8,13 +8,13 @@ func maas() product {
 		policies, external   = "maas/subscription/templates/policy.yaml", "maas/externalmodel/controller.go"
 		modelref, outcome    = "maas/modelref/controller.go", "maas/modelref/outcome.go"
 		tenant, settings     = "maas/tenant/controller.go", "maas/tenant/settings.go"
-		status, policy       = "maas/tenant/status.go", "maas/backend/policy.go"
-		model, verdict       = "maas/backend/model.go", "maas/backend/verdict.go"
+		status, policy       = "maas/tenant/status.go", "maas/models/policy.go"
+		model, tally         = "maas/models/model.go", "maas/models/tally.go"
 	)
 	return product{
 		runs: []run{
 			{packages: []string{
-				"./maas/api/...", "./maas/authpolicy", "./maas/backend", "./maas/externalmodel", "./maas/modelref", "./maas/subscription", "./maas/tenant",
+				"./maas/api/...", "./maas/authpolicy", "./maas/models", "./maas/externalmodel", "./maas/modelref", "./maas/subscription", "./maas/tenant",
 			}},
 			{tests: "Converge", packages: []string{"./maas/operator"}},
 			{tests: "^TestOperator$", packages: []string{"./maas/operator"}, flags: []string{"-ginkgo.fail-fast"}},
@@ -23,8 +23,8 @@ func maas() product {
 			{"the largest limit is refused", limits, "rate.Limit > maxLimit", "rate.Limit >= maxLimit"},
 			{"a window that is no time is taken", limits, "err != nil || window <= 0 || window > maxWindow", "err != nil && window != 0 || window < 0 || window > maxWindow"},
 			{"the label of the model's namespace is forgotten on the limits", policies, "    maas.opendatahub.io/model-namespace: {{quote .Key.Namespace}}\n", ""},
-			{"a subscription shares its priority with itself", subscription, "peer.UID != w.subscription.UID && ", ""},
-			{"refused limits only degrade a subscription", verdict, "phase, message = maasv1alpha1.PhaseFailed, t.Failed", "message = t.Failed"},
+			{"a subscription shares its priority with itself", subscription, "peer.UID != obs.subscription.UID && ", ""},
+			{"refused limits only degrade a subscription", tally, "phase, message = maasv1alpha1.PhaseFailed, t.Failed", "message = t.Failed"},
 			{"names of users are not checked", access, "append(s.Groups, s.Users...)...", "s.Groups..."},
 			{"an identity provider without a client counts", access, " || oidc.ClientID == \"\"", ""},
 			{"the groups of an auth policy are read as null", access, "subjects{[]string{}, []string{}}", "subjects{}"},
@@ -32,14 +32,14 @@ func maas() product {
 			{"a missing model counts as one that is not ready", authpolicy, "tally.Missing++\n\t\t\tcontinue", "tally.Unready++\n\t\t\tcontinue"},
 			{"a port that is no number is taken", external, "wrong != nil || len(validation.IsValidPortNum(int(port))) > 0", "wrong != nil && port != 0"},
 			{"a model without TLS gets the rule for TLS", external, "f.TLS = tls", "f.TLS = f.TLS || tls"},
-			{"a policy that has opted out is deleted with its model", modelref, "policy.GetAnnotations()[backend.OptOutAnnotation] == \"false\"", "false"},
-			{"the override of the endpoint is ignored", outcome, "cmp.Or(w.model.Spec.EndpointOverride, endpoint)", "endpoint"},
+			{"a policy that has opted out is deleted with its model", modelref, "policy.GetAnnotations()[models.OptOutAnnotation] == \"false\"", "false"},
+			{"the override of the endpoint is ignored", outcome, "cmp.Or(obs.model.Spec.EndpointOverride, endpoint)", "endpoint"},
 			{"the parent of a route is looked for in the route's namespace", outcome, "ptr.Deref(ref.Namespace, gatewayv1.Namespace(namespace))", "gatewayv1.Namespace(namespace)"},
 			{"a model that is being deleted still counts", model, "!m.Ref.Value.DeletionTimestamp.IsZero()", "false"},
 			{"a policy without a condition is ready", policy, "c == nil {\n\t\t\treturn unready(not, name+\" condition not found\")", "c == nil {\n\t\t\tcontinue"},
 			{"a tenant that is removed keeps its platform", tenant, "plan.Policy = apply.Withdraw", "plan.Policy = apply.Suspend"},
 			{"the number of days that keys live is ignored", settings, "if s.MaxDays != nil {", "if false {"},
-			{"a Secret without the key of the database is enough", status, "len(w.database.Value.Data[databaseKey]) == 0", "len(w.database.Value.Data) == 0"},
+			{"a Secret without the key of the database is enough", status, "len(obs.database.Value.Data[databaseKey]) == 0", "len(obs.database.Value.Data) == 0"},
 		},
 	}
 }

@@ -28,7 +28,7 @@ func modelregistry() product {
 			{"the document of a user is overwritten", reconciler, "case text != \"\" && !r.settings.Disabled:", "case !r.settings.Disabled:"},
 			{"keys beside the managed document stay", children, "if key != sourcesKey &&", "if key == \"\" &&"},
 			{"an invalid spec is planned", registry, "if obs.invalid != nil {\n\t\treturn reconcile.PlanResult{}, obs.invalid\n\t}", ""},
-			{"the status is not looked at again", registry, "plan.RequeueAfter = obs.look", ""},
+			{"the status is not looked at again", registry, "plan.RequeueAfter = obs.requeueAfter", ""},
 			{"the deletion does not wait for its status", registry, "if !meta.IsStatusConditionTrue(rc.Object.Status.Conditions, conditionDegraded) {", "if false {"},
 			{"the domain of the cluster is not read", registry, "fetched.ingress.Value.RouteDomain()", "\"\""},
 			{"a Secret of somebody else is taken", registry, "fetched.secret.Value != nil && metav1.IsControlledBy(fetched.secret.Value, m)", "fetched.secret.Value != nil"},

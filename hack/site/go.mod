@@ -2,7 +2,10 @@ module github.com/reconcilekit/reconcilekit/hack/site
 
 go 1.26.0
 
-require github.com/yuin/goldmark v1.8.7
+require (
+	github.com/yuin/goldmark v1.8.7
+	sigs.k8s.io/yaml v1.6.0
+)
 
 require (
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
@@ -33,7 +36,6 @@ require (
 	sigs.k8s.io/kubebuilder/v4 v4.14.0 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.0 // indirect
-	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
 tool sigs.k8s.io/kubebuilder/v4

@@ -1,29 +1,23 @@
 package deptest_test
 
-import "slices"
-
-// engineFloors are those of the engine and its parts. The parts stand on each
-// other in this order, each on all below it, above the words of plans.
+// engineFloors are those of the engine and of the packages that it stands on, each above those before it.
 func engineFloors() map[string][]string {
 	const (
-		rooms = "reconcile/apply/internal/"
+		parts = "reconcile/apply/internal/"
 		group = "reconcile/internal/groupkey"
 	)
-	out := map[string][]string{
-		"reconcile/apply":   {rooms + "applyset", rooms + "managedfields"},
-		rooms + "planerror": nil,
-		rooms + "order":     nil,
-		group:               {"reconcile/apply"},
+	pure := []string{parts + "content", parts + "fieldset"}
+	plan := append([]string{"reconcile/apply", parts + "applyset", group}, pure...)
+	return map[string][]string{
+		"reconcile/apply":  {parts + "applyset"},
+		group:              {"reconcile/apply"},
+		parts + "applyset": nil,
+		parts + "content":  nil,
+		parts + "fieldset": {parts + "content"},
+		parts + "intent":   plan,
+		parts + "memory":   append([]string{"reconcile/internal/freshness", parts + "intent"}, plan...),
+		"reconcile/apply/engine": append([]string{
+			"naming", "reconcile/internal/freshness", "reconcile/internal/conditionlist", parts + "intent", parts + "memory",
+		}, plan...),
 	}
-	below := []string{"naming", "reconcile/apply", "reconcile/internal/freshness", "reconcile/internal/conditionlist", group}
-	for _, name := range []string{"applyset", "content", "managedfields", "compare", "planerror", "order"} {
-		below = append(below, rooms+name)
-	}
-	for _, name := range []string{"kinds", "intent", "leftover", "memory", "pass", "ownership", "inventory", "deletion", "gate", "decide", "write", "prune"} {
-		out[rooms+name] = slices.Clone(below)
-		below = append(below, rooms+name)
-	}
-	out["reconcile/apply/engine"] = below
-	out[rooms+"passtest"] = below
-	return out
 }

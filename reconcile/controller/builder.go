@@ -102,9 +102,10 @@ type Options struct {
 	Budget reconcile.Budget
 	// PauseAnnotation pauses an owner when its value is "true". Empty is reconcilekit.dev/paused.
 	PauseAnnotation string
-	// PauseUnwritten leaves the status of a paused owner as it is, for an API whose contract says so. By default it gets the condition
-	// Paused.
-	PauseUnwritten bool
+	// Conditions reports whether the owners have a condition of the type, for an API whose contract says which there are: Ready is the summary,
+	// Paused that of a paused owner. Others are neither stored nor announced with events; logs, metrics and explanations still report what is wrong. One
+	// that an earlier version stored is removed, one of another writer stays. Nil keeps all.
+	Conditions func(conditionType string) bool
 	// SyncTimeout bounds the wait for the caches at the start. Zero takes the manager's default, 2 minutes.
 	SyncTimeout time.Duration
 	// ClaimNamespace is the namespace of the ConfigMaps that store which owner has which external resource, for [Builder.External]. Users

@@ -9,8 +9,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/identity"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
@@ -23,9 +21,10 @@ import (
 type Controller struct {
 	declared
 	failed    *observe.ListFailures
-	explainer *explained.Explainer // once it is set up
-	sharded   *shardclaims.Reader  // once it is set up; nil without a Shard
-	informers *shards.Informers    // of the owners, where they ask for those of the Shard alone
+	explainer *observe.Explainer  // once it is set up
+	sharded   *shardclaims.Reader // once it is set up; nil without a Shard
+	selected  *selectedOwners     // once it is set up; nil where it selects all owners
+	informers *shards.Informers   // of the owners, where they ask for those of the Shard or of the selection alone
 }
 
 // ErrSkip is returned by a function of [Builder.Prepare] to leave the controller out of the manager.
@@ -52,7 +51,7 @@ func (c *Controller) StoreClaimsIn(namespace string) {
 }
 
 // names are those of the controller, and of what it leaves on objects.
-func (c *Controller) names() identity.Names { return identity.Of(c.name, c.options.Apply) }
+func (c *Controller) names() names { return namesOf(c.name, c.options.Apply) }
 
 // resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
 func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
@@ -82,8 +81,9 @@ func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, e
 				c.name, declaration.Print(k.GroupVersionKind))
 		}
 	}
+	kinds.Kinds[0].Finalizer = c.names().Finalizer
 	kinds.ShareOwners(shards.SelectionOf(c.options.Shard))
-	return kinds, nil
+	return kinds, kinds.SelectOwners()
 }
 
 // inspects reports whether the engine reports the health of the children. A group whose children are not ready has still carried out the

@@ -18,7 +18,7 @@ func (c *Controller) Describe(scheme *runtime.Scheme) (dataflow.Description, err
 	}
 	d := dataflow.Description{
 		Controller: c.name, FieldManager: c.names().FieldManager, Finalizer: c.names().Finalizer,
-		Watches: description.Watches(kinds),
+		Owners: kinds.Kinds[0].Selection(), Watches: description.Watches(kinds),
 	}
 	if kinds.Kinds[0].Representation == declaration.Virtual { // groups are in no cluster
 		d.Finalizer = ""

@@ -96,6 +96,22 @@ func TestPageOfGroup(t *testing.T) {
 	}
 }
 
+// TestPageOfSelection: the page says which owners a controller reconciles.
+func TestPageOfSelection(t *testing.T) {
+	t.Parallel()
+	p, err := controller.NewPage("selecting", testScheme(t), controller.New("w", idle{}).Owners(goldFilter(), whereGold()).Build())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "tier=gold and Where at reconcile/controller/selection_test.go:"
+	if got := p.Controllers[0].Owners; !strings.HasPrefix(got, want) {
+		t.Errorf("the owners are selected by %q, want %q", got, want)
+	}
+	if page := p.Markdown(); !strings.Contains(page, "Of the owners' kind it reconciles what is selected by "+want) {
+		t.Errorf("the page does not name the selection:\n%s", page)
+	}
+}
+
 // TestPlural: the resource in the rights is the one that the API server knows.
 func TestPlural(t *testing.T) {
 	t.Parallel()
@@ -217,12 +233,38 @@ func TestDeclarationErrors(t *testing.T) {
 		"PredicatesOfOwner": {
 			reason: "no event of an owner is dropped",
 			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.WithPredicates(predicate.LabelChangedPredicate{})).Build(),
-			want:   []string{"the owner's own events are not restricted"},
+			want:   []string{"the owner's own events are not restricted: select owners with Owners(Filter(...)) or Owners(Where(...))"},
 		},
 		"FilterOwner": {
-			reason: "owners cannot be filtered: one outside the selector would look deleted",
+			reason: "a filter of another purpose would keep owners out of the cache",
 			build:  controller.New("w", idle{}).Reads(&widget.Widget{}, controller.Filter(client.MatchingLabels{"a": "b"})).Build(),
-			want:   []string{"Reads(Widget) at reconcile/controller/describe_test.go:", "owners cannot be filtered"},
+			want:   []string{"Reads(Widget) at reconcile/controller/describe_test.go:", "select the owners with Owners(Filter(...))"},
+		},
+		"WhereOfAnotherType": {
+			reason: "a selection takes the type of the owners",
+			build:  controller.New("w", idle{}).Owners(controller.Where(func(*corev1.Secret) bool { return true })).Build(),
+			want:   []string{"For(Widget) at", "option Where: want a function that takes *widget.Widget, as the owners are, got one that takes *v1.Secret"},
+		},
+		"WhereOfChildren": {
+			reason: "only owners are selected by a function",
+			build:  controller.New("w", idle{}).Owns(&corev1.Secret{}, controller.Where(func(*corev1.Secret) bool { return true })).Build(),
+			want:   []string{"Owns(Secret) at", "Where does not go with this method", "Where with Owners"},
+		},
+		"SelectNothing": {
+			reason: "a selection of owners says what it selects",
+			build:  controller.New("w", idle{}).Owners(controller.Filter()).Build(),
+			want:   []string{"For(Widget) at", "option Filter: want at least one of client.MatchingLabels"},
+		},
+		"SelectByContentWhatIsRead": {
+			reason: "a field is evaluated by the API server, and the controller reads the other objects of the kind",
+			build: controller.New("w", idle{}).Owners(controller.Filter(client.MatchingFields{"spec.message": "a"})).
+				Reads(&widget.Widget{}).Build(),
+			want: []string{"only the API server evaluates spec.message", "besides its owners", "select with Where"},
+		},
+		"SelectGroups": {
+			reason: "groups are no objects",
+			build:  controller.NewSingleton("w", library{}).Owners(controller.Filter(client.MatchingLabels{"a": "b"})).Build(),
+			want:   []string{"a group has no object to select: give Filter to Members"},
 		},
 		"FilterOptional": {
 			reason: "a manager whose cache is filtered by a kind that is missing does not start",

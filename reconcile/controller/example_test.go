@@ -17,6 +17,7 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
@@ -100,6 +101,23 @@ func ExampleFunc() {
 	// Output:
 	// For apps/v1/Deployment
 	// Owns policy/v1/PodDisruptionBudget
+}
+
+// A filter selects the owners at the API server. An API without a summary omits the condition Ready.
+func ExampleBuilder_Owners() {
+	budgets := controller.Func("budget", planBudget).
+		Owners(controller.Filter(client.MatchingLabels{"example.com/team": "shop"})).
+		Owns(&policyv1.PodDisruptionBudget{}).
+		Options(controller.Options{Conditions: func(of string) bool { return of != conditions.Ready }}).
+		Build()
+	description, err := budgets.Describe(exampleScheme())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	fmt.Println(description.Watches[0].GVK, description.Owners)
+	// Output:
+	// apps/v1/Deployment example.com/team=shop
 }
 
 // library is a reconciler of a singleton that plans nothing.

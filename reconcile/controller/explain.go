@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
@@ -33,12 +33,12 @@ func (c *Controller) Explain(ctx context.Context, owner types.NamespacedName) (e
 // behind authentication, such as that of the metrics server, with manager.AddMetricsServerExtraHandler, which filters extra handlers like
 // the metrics where metrics are filtered.
 func ExplainHandler(controllers ...*Controller) http.Handler {
-	return explained.Handler(func() []*explained.Explainer { return explainers(controllers) })
+	return observe.Handler(func() []*observe.Explainer { return explainers(controllers) })
 }
 
 // explainers answer for the controllers that were set up.
-func explainers(controllers []*Controller) []*explained.Explainer {
-	var out []*explained.Explainer
+func explainers(controllers []*Controller) []*observe.Explainer {
+	var out []*observe.Explainer
 	for _, c := range controllers {
 		if e := c.explainer; e != nil {
 			out = append(out, e)

@@ -13,7 +13,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
@@ -45,7 +44,7 @@ func Untraced() func(context.Context) {
 	if err != nil {
 		panic(err)
 	}
-	p := &passes.Reconciler{
+	p := &passReconciler{
 		Next: nothing, Pending: tracked.NewPendingWrites(0), Unstable: &trigger.Unstable{}, Triggers: &trigger.Triggers{}, Clock: clock.RealClock{},
 		Spans: observe.NewTracing("", nil, nil), Observer: o,
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 )
@@ -101,7 +100,7 @@ func (c *Controller) engineOutside(reads *tracked.Reads, options Options, config
 		config.Kinds = append(config.Kinds, k.Declared)
 	}
 	var err error
-	if reads.Outside, err = outside.New(reads.Tracker, config); err != nil {
+	if reads.Outside, err = tracked.NewExternalReads(reads.Tracker, config); err != nil {
 		return fmt.Errorf("controller %q: %w", c.name, err)
 	}
 	return nil

@@ -17,7 +17,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/served"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
@@ -90,7 +89,7 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 	if err != nil {
 		return nil, err
 	}
-	if err := served.Locate(mgr, kinds); err != nil {
+	if err := locateKinds(mgr, kinds); err != nil {
 		return nil, err
 	}
 	if err := kinds.PresentKinds(mgr.GetRESTMapper()); err != nil {
@@ -126,6 +125,9 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 		return nil, err
 	}
 	config := silent.assembled(mgr, reads, options, dry, dry)
+	if silent.selected != nil {
+		silent.selected.Writer = nil // nothing is released
+	}
 	offered := &dryrun.Offered{Clock: options.Clock, Reader: config.Reader}
 	config.Reader = offered
 	loop, err := c.phases.pipeline(config)

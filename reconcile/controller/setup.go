@@ -16,14 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/explained"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/multicluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/passes"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/served"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
@@ -60,11 +58,14 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(c.options.Shard, c.name, c.store != nil), served.Locate(mgr, kinds)); err != nil {
+	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(c.options.Shard, c.name, c.store != nil), locateKinds(mgr, kinds)); err != nil {
 		return err
 	}
-	if err := served.CheckStatus(mgr, kinds); err != nil {
+	if err := checkStatus(mgr, kinds); err != nil {
 		return err
+	}
+	if field := kinds.Kinds[0].ServerField(); field != "" && c.informers == nil {
+		return c.unfiltered(field)
 	}
 	if err := c.names().Claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
 		return err
@@ -74,6 +75,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	joined := &groups.Joined{Controller: c.name}
 	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joined.Read, Absent: absent, Live: tracked.Limited(mgr.GetAPIReader())})
 	reads.Conditions = c.phases.conditions()
+	reads.Unsummarized = c.options.Conditions != nil && !c.options.Conditions(conditions.Ready)
 	synced := &observe.Caches{Failed: c.failed}
 	observer, err := c.observer(mgr, reads, synced, options)
 	if err != nil {
@@ -91,9 +93,9 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	woken, again := &trigger.Triggers{}, &passes.Later{}
+	woken, again := &trigger.Triggers{}, &later{}
 	controller, err := ctrlcontroller.New(c.name, mgr, ctrlcontroller.Options{
-		Reconciler: &passes.Reconciler{
+		Reconciler: &passReconciler{
 			Next: loop, Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
 			Observer: observer, Spans: spans, Later: again,
 		},
@@ -108,7 +110,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", c.name, err)
 	}
-	if err := errors.Join(c.observed(mgr, reads, observer, joined, options), c.shard(mgr, controller, reads, options)); err != nil {
+	if err := errors.Join(c.observed(mgr, reads, observer, joined, options), c.shard(mgr, controller, reads, options), c.releaseOwners(mgr, controller)); err != nil {
 		return err
 	}
 	return c.watch(mgr, controller, reads, joined, woken, synced)
@@ -122,7 +124,7 @@ func (c *Controller) observed(
 	if err != nil {
 		return err
 	}
-	c.explainer = &explained.Explainer{
+	c.explainer = &observe.Explainer{
 		Reads: reads, LastPasses: observer.LastPasses, Joined: joined.Names, Pause: options.PauseAnnotation, Flow: description,
 	}
 	if c.store != nil {
@@ -235,6 +237,12 @@ func (c *Controller) assembled(
 		world := &groups.World{Reader: reader, Applier: applier, Store: c.store, Reads: reads}
 		reader, applier, statuses = world, world, world
 	}
+	if owner := reads.Kinds[0]; owner.Selective() {
+		c.selected = &selectedOwners{
+			Reader: reader, Kind: owner, Live: mgr.GetAPIReader(), Writer: writesOf(mgr, reads), Manager: c.names().FieldManager,
+		}
+		reader = c.selected
+	}
 	if options.Shard != nil {
 		c.sharded = &shardclaims.Reader{
 			Reader: reader, Part: shards.PartOf(options.Shard), Live: mgr.GetAPIReader(), Writer: writesOf(mgr, reads),
@@ -276,6 +284,9 @@ func (c *Controller) watch(
 		}
 		if k == reads.Kinds[0] {
 			w.Owners = reads.AnnounceOwner
+			if c.selected != nil && c.informers != nil {
+				w.Left = c.selected.Leave
+			}
 		}
 		if k.Optional {
 			optional = append(optional, w)
@@ -328,6 +339,6 @@ func (c *Controller) config() pipeline.Config {
 		Grace:           c.options.Grace,
 		LagDeadline:     c.options.Apply.LagDeadline,
 		Budget:          c.options.Budget,
-		PauseAnnotation: c.options.PauseAnnotation, PauseUnwritten: c.options.PauseUnwritten,
+		PauseAnnotation: c.options.PauseAnnotation, Conditions: c.options.Conditions,
 	}
 }

@@ -127,7 +127,7 @@ var _ = Describe("Owners that are shared by their hash", func() {
 		}
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
 		Eventually(refused.err).WithArguments("w").Should(MatchError(ContainSubstring(
-			`this process watches those of its shard alone: add Reads(&widget.Widget{}) to the builder of controller "part"`)))
+			`this process watches only the owners of its shard and of its selection: add Reads(&widget.Widget{}) to the builder of controller "part"`)))
 		Eventually(func() bool { whole.mu.Lock(); defer whole.mu.Unlock(); _, passed := whole.errors["w"]; return passed }).Should(BeTrue())
 		Expect(whole.err("w")).NotTo(HaveOccurred())
 	})

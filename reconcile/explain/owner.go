@@ -14,9 +14,15 @@ type Owner struct {
 	Found bool `json:"found"`
 	// Paused reports whether the owner's annotation pauses its reconciliation.
 	Paused bool `json:"paused,omitempty"`
+	// Selection selects the owners of the controller; empty if it reconciles all objects of the kind. An object outside the selection may
+	// be missing in the cache.
+	Selection string `json:"selection,omitempty"`
+	// NotSelected reports that the owner is in the cache but outside the selection, so it is not reconciled.
+	NotSelected bool `json:"notSelected,omitempty"`
 	// Deleting reports whether the owner is being deleted.
 	Deleting bool `json:"deleting,omitempty"`
-	// Ready reports whether the stored condition Ready is True.
+	// Ready reports whether the stored condition Ready is True. If owners have no such condition, it reports whether
+	// the last reconciliation found no cause.
 	Ready bool `json:"ready"`
 	// Conditions of the stored status.
 	Conditions []Condition `json:"conditions,omitempty"`
@@ -36,20 +42,24 @@ type Owner struct {
 
 // The states of an owner.
 const (
-	stateNotFound = "NotFound"
-	statePaused   = "Paused"
-	stateDeleting = "Deleting"
-	stateNotSeen  = "NotSeen"
-	stateNotReady = "NotReady"
-	stateReady    = "Ready"
+	stateNotFound    = "NotFound"
+	stateNotSelected = "NotSelected"
+	statePaused      = "Paused"
+	stateDeleting    = "Deleting"
+	stateNotSeen     = "NotSeen"
+	stateNotReady    = "NotReady"
+	stateReady       = "Ready"
 )
 
-// State returns the state of the owner in one word, the first that applies: NotFound (not in the cache), Paused (by its annotation),
-// Deleting, NotSeen (not reconciled since the process started), Ready (its condition Ready is True) or NotReady.
+// State returns the state of the owner in one word, the first that applies: NotFound (not in the cache), NotSelected (the controller does
+// not reconcile it), Paused (by its annotation), Deleting, NotSeen (not reconciled since the process started), Ready (its condition Ready
+// is True) or NotReady.
 func (o Owner) State() string {
 	switch {
 	case !o.Found:
 		return stateNotFound
+	case o.NotSelected:
+		return stateNotSelected
 	case o.Paused:
 		return statePaused
 	case o.Deleting:

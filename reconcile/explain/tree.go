@@ -50,6 +50,9 @@ func (o Owner) String() string { return o.Tree().String() }
 // Tree returns the owner as a tree: the state, the causes, the last reconciliation, the reads and the next reconciliation.
 func (o Owner) Tree() Tree {
 	root := Tree{Text: fmt.Sprintf("%s %s (controller %s): %s", kindOnly(o.Kind), o.Name, o.Controller, words(o.State()))}
+	if o.Selection != "" && (!o.Found || o.NotSelected) {
+		root.add("the controller reconciles what is selected by " + o.Selection)
+	}
 	for _, c := range o.Causes {
 		c.tree(root.add("because: %s", c.text()))
 	}
@@ -68,7 +71,7 @@ func (o Owner) Tree() Tree {
 		more(reads, o.MoreReads)
 	}
 	switch {
-	case o.Next == nil && o.Last != nil && !o.Paused:
+	case o.Next == nil && o.Last != nil && !o.Paused && !o.NotSelected:
 		root.add("next pass: when an event triggers it")
 	case o.Next != nil && o.Next.At.IsZero():
 		root.add("next pass: %s", o.Next.Why)
@@ -83,6 +86,8 @@ func words(state string) string {
 	switch state {
 	case stateNotFound:
 		return "not found"
+	case stateNotSelected:
+		return "not selected, so that it is not reconciled"
 	case statePaused:
 		return "paused by its annotation, so that no pass is made"
 	case stateDeleting:

@@ -3,6 +3,7 @@ package install
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"strings"
@@ -14,136 +15,188 @@ import (
 
 // The expressions that take the place of values in a chart.
 const (
-	chartNamespace = "{{ .Release.Namespace }}"
-	chartImage     = "{{ .Values.image }}"
+	chartNamespace = "{{ $.Release.Namespace }}"
+	chartImage     = `{{ include "%s.image" $ }}`
+	chartName      = `{{ include "%s.fullname" $ }}`
 	chartReplicas  = "{{ .Values.replicas }}"
 )
 
-// conditions are the values that switch files of the chart on, by path.
+// conditions are the values that switch files of the chart on, by path. What exists once in a cluster has one condition.
 func conditions() map[string]string {
 	return map[string]string{
-		"network/policy.yaml":             "networkPolicy",
-		"monitoring/service_monitor.yaml": "serviceMonitor",
+		"network/policy.yaml":              "networkPolicy.enabled",
+		"monitoring/service_monitor.yaml":  "serviceMonitor.enabled",
+		"monitoring/rules.yaml":            "prometheusRule.enabled",
+		"monitoring/dashboard.yaml":        "dashboard.enabled",
+		"network/webhook_service.yaml":     "crds",
+		"manager/webhook_secret.yaml":      "crds",
+		"manager/webhook_certificate.yaml": "crds",
+		"rbac/webhook_certificate.yaml":    "crds",
+		"webhook/webhooks.yaml":            "crds",
 	}
 }
 
+// when lets a file of the chart depend on a value.
+func when(value, text string) string {
+	if value == "" {
+		return text
+	}
+	return "{{- if .Values." + value + " }}\n" + text + "{{- end }}\n"
+}
+
 // chart is chart/: the same objects as config/, with what differs between installations as values. The CRDs are templates, as Helm does
-// not update what stands in a chart's folder crds; they stay when the release is uninstalled.
+// not update what stands in a chart's folder crds; they stay when the release is uninstalled. The names follow from that of the release, so that
+// several releases fit into a cluster.
 func (c Config) chart(page dataflow.Page, crds, extra map[string]string) (map[string]string, error) {
 	v := c.values(page)
-	v.Helm, v.Namespace, v.Image, v.Replicas = true, chartNamespace, chartImage, chartReplicas
+	v.Helm, v.Namespace, v.Replicas = true, chartNamespace, chartReplicas
+	v.Name, v.Image = fmt.Sprintf(chartName, page.Name), fmt.Sprintf(chartImage, page.Name)
+	v.MetricsService, v.WebhookService = chartService(page, v.Name, metricsPort), chartService(page, v.Name, webhooksPort)
 	rendered, err := render(v)
 	if err != nil {
 		return nil, err
 	}
 	delete(rendered, "manager/namespace.yaml") // helm install --create-namespace makes it
-	rights, err := page.Files(page.Name, types.NamespacedName{Namespace: chartNamespace, Name: page.Name})
+	rights, err := chartRights(page, v.Name)
 	if err != nil {
 		return nil, err
 	}
-	for name, text := range rights {
-		if inside, config := strings.CutPrefix(name, "config/"); config {
-			rendered[inside] = text
-		}
-	}
-	files := map[string]string{"chart/Chart.yaml": chartMetadata(page.Name), "chart/values.yaml": c.chartValues()}
-	if files["chart/values.schema.json"], err = chartSchema(); err != nil {
-		return nil, err
-	}
-	files["chart/templates/NOTES.txt"] = chartNotes(page, v)
-	for name, text := range rendered {
-		if value := conditions()[name]; value != "" {
-			text = "{{- if .Values." + value + " }}\n" + text + "{{- end }}\n"
-		}
-		files[path.Join("chart/templates", name)] = text
-	}
-	for name, text := range extra {
-		files[path.Join("chart/templates/extra", name)] = literal(text)
-	}
-	for name, text := range crds {
-		if files[path.Join("chart/templates/crd", name)], err = c.chartCRD(page, name, text); err != nil {
+	maps.Copy(rendered, rights)
+	files := map[string]string{}
+	for name, file := range map[string]string{
+		"Chart.yaml": "metadata.tpl", "values.yaml": "values.tpl", "templates/_helpers.tpl": "helpers.tpl", "templates/NOTES.txt": "notes.tpl",
+	} {
+		if files[path.Join("chart", name)], err = execute(path.Join("templates/chart", file), v); err != nil {
 			return nil, err
 		}
+	}
+	files["chart/templates/NOTES.txt"] = strings.TrimPrefix(files["chart/templates/NOTES.txt"], header)
+	files["chart/templates/_helpers.tpl"] = strings.TrimPrefix(files["chart/templates/_helpers.tpl"], header)
+	if files["chart/values.schema.json"], err = chartSchema(v); err != nil {
+		return nil, err
+	}
+	for name, text := range rendered {
+		files[path.Join("chart/templates", name)] = when(conditions()[name], text)
+	}
+	for name, text := range extra {
+		files[path.Join("chart/templates/extra", name)] = when("crds", literal(text))
+	}
+	for name, text := range crds {
+		crd, err := c.chartCRD(page, v.Name, name, text)
+		if err != nil {
+			return nil, err
+		}
+		files[path.Join("chart/templates/crd", name)] = when("crds", crd)
 	}
 	return files, nil
 }
 
-func chartMetadata(name string) string {
-	return header + fmt.Sprintf("apiVersion: v2\nname: %s\ndescription: The operator %s\ntype: application\nversion: 0.1.0\nappVersion: \"0.1.0\"\n", name, name)
+// chartService is the name of a Service in a chart. One that the page has not chosen follows from the release.
+func chartService(page dataflow.Page, release, port string) string {
+	if name := serviceName(page, port); name != defaultService(page.Name, port) {
+		return name
+	}
+	return defaultService(release, port)
 }
 
-func (c Config) chartValues() string {
-	return header + fmt.Sprintf(`image: %s
-replicas: 2
-# Arguments of the operator in addition to those of the chart.
-args: []
-# Level of the log: debug, info, error, or a number for more detail. Empty is the default of the operator.
-logLevel: ""
-# The limit fits about 5,000 owners with three children each. The operator's garbage collector observes it.
-resources:
-  requests:
-    cpu: 50m
-    memory: 128Mi
-  limits:
-    memory: 512Mi
-imagePullSecrets: []
-priorityClassName: ""
-nodeSelector: {}
-tolerations: []
-affinity: {}
-podLabels: {}
-podAnnotations: {}
-serviceAccount:
-  annotations: {}
-# Restrict what may reach the operator; needs a network plugin that knows policies.
-networkPolicy: true
-# Needs the Prometheus Operator.
-serviceMonitor: false
-`, c.Image)
+// chartRights are the permissions in a chart. With the value namespaces they are bound in these alone, and those for resources without
+// namespaces in the cluster; a page that has namespaces decides it.
+func chartRights(page dataflow.Page, name string) (map[string]string, error) {
+	account := types.NamespacedName{Namespace: chartNamespace, Name: name}
+	rights := func(p dataflow.Page) (map[string]string, error) {
+		files, err := p.Files(name, account)
+		found := map[string]string{}
+		for file, text := range files {
+			if inside, config := strings.CutPrefix(file, "config/"); config {
+				found[inside] = text
+			}
+		}
+		return found, err
+	}
+	files, err := rights(page)
+	if err != nil || len(page.Namespaces) > 0 {
+		return files, err
+	}
+	page.Namespaces = []string{"{{ . }}"}
+	restricted, err := rights(page)
+	if err != nil {
+		return nil, err
+	}
+	const roles, bindings, separator = "rbac/role.yaml", "rbac/role_binding.yaml", "---\n"
+	beyond := func(file string) string { // the second document is that of resources without namespaces
+		documents := strings.SplitN(restricted[file], separator, 3) //nolint:mnd // nothing, the first, the others
+		if len(documents) < 3 {                                     //nolint:mnd // as above
+			return ""
+		}
+		return separator + documents[2]
+	}
+	within := strings.TrimSuffix(restricted[bindings], beyond(bindings))
+	if role := beyond(roles); role != "" {
+		files[roles] += when("namespaces", role)
+	}
+	everywhere := "{{- if not .Values.namespaces }}\n" + files[bindings]
+	if binding := beyond(bindings); binding != "" {
+		everywhere = "{{- if .Values.namespaces }}\n" + binding + "{{- else }}\n" + files[bindings]
+	}
+	files[bindings] = "{{- range .Values.namespaces }}\n" + within + "{{- end }}\n" + everywhere + "{{- end }}\n"
+	return files, nil
 }
 
 // chartSchema is the schema of the values. It rejects values that the chart does not have.
-func chartSchema() (string, error) {
+func chartSchema(v values) (string, error) {
 	type schema = map[string]any
-	typed := func(name string) schema { return schema{"type": name} }
+	typed := func(names ...string) schema {
+		if len(names) == 1 {
+			return schema{"type": names[0]}
+		}
+		return schema{"type": names}
+	}
 	list := func(items schema) schema { return schema{"type": "array", "items": items} }
 	texts := schema{"type": "object", "additionalProperties": typed("string")}
 	closed := func(properties schema) schema {
 		return schema{"type": "object", "additionalProperties": false, "properties": properties}
 	}
-	root := closed(schema{
-		"image": schema{"type": "string", "minLength": 1}, "replicas": schema{"type": "integer", "minimum": 0},
-		"args": list(typed("string")), "logLevel": typed("string"), "resources": typed("object"),
-		"imagePullSecrets": list(closed(schema{"name": typed("string")})), "priorityClassName": typed("string"), "nodeSelector": texts,
-		"tolerations": list(typed("object")), "affinity": typed("object"), "podLabels": texts, "podAnnotations": texts,
-		"serviceAccount": closed(schema{"annotations": texts}), "networkPolicy": typed("boolean"), "serviceMonitor": typed("boolean"),
-		"global": typed("object"), // of a chart that has this one as a dependency
-	})
+	switched := closed(schema{"enabled": typed("boolean"), "labels": texts})
+	properties := schema{
+		"image": closed(schema{
+			"repository": schema{"type": "string", "minLength": 1}, "tag": typed("string"),
+			"digest": schema{"type": "string", "pattern": "^(sha256:[0-9a-f]{64})?$"}, "pullPolicy": schema{"enum": []string{"Always", "IfNotPresent", "Never"}},
+		}),
+		"fullnameOverride": schema{"type": "string", "maxLength": maxName}, "crds": typed("boolean"),
+		"replicas": schema{"type": "integer", "minimum": 0}, "args": list(typed("string")), "env": list(typed("object")),
+		"logLevel": typed("string", "integer"), "resources": typed("object"), "imagePullSecrets": list(closed(schema{"name": typed("string")})),
+		"priorityClassName": typed("string"), "nodeSelector": texts, "tolerations": list(typed("object")), "affinity": typed("object"),
+		"topologySpreadConstraints": list(typed("object")), "runAsUser": typed("integer", "null"), "labels": texts, "annotations": texts,
+		"podLabels": texts, "podAnnotations": texts, "serviceAccount": closed(schema{"annotations": texts}),
+		"networkPolicy":  closed(schema{"enabled": typed("boolean"), "egress": schema{"type": []string{"array", "null"}, "items": typed("object")}}),
+		"serviceMonitor": switched, "prometheusRule": switched, "dashboard": switched,
+		"global": typed("object"), "enabled": typed("boolean"), // of a chart that has this one as a dependency
+	}
+	if v.Namespaces == "" {
+		properties["namespaces"] = list(typed("string"))
+	}
+	root := closed(properties)
 	root["$schema"] = "http://json-schema.org/draft-07/schema#"
 	text, err := json.MarshalIndent(root, "", "  ")
 	return string(text) + "\n", err
 }
 
-// chartNotes is what Helm prints after an installation.
-func chartNotes(page dataflow.Page, v values) string {
-	var w strings.Builder
-	fmt.Fprintf(&w, "%s runs in the namespace {{ .Release.Namespace }}.\n\n  kubectl -n {{ .Release.Namespace }} rollout status deployment/%s\n", page.Name, page.Name)
-	for _, kind := range v.Kinds {
-		if len(kind.Reasons) > 0 {
-			fmt.Fprintf(&w, "\nThe roles edit and admin do not include %s. Bind %s-%s-editor to the accounts that may create them.\n", kind.name(), page.Name, kind.Resource)
-		}
-	}
-	fmt.Fprintf(&w, "\nMetrics need the role %s-metrics-reader, explanations of owners %s-explainer.\nThe CRDs stay when the release is uninstalled.\n", page.Name, page.Name)
-	return w.String()
-}
+// maxName is how long the name of an installation may be: those of its Services end in -webhooks, and have 63 characters at most.
+const maxName = 54
 
 var crdName = regexp.MustCompile(`(?m)^  name: (\S+)$`)
+
+// foreign are the expressions of Prometheus and Grafana in manifests of monitoring.
+var foreign = regexp.MustCompile(`\{\{( \$labels| \$value|[a-z])`)
+
+// literalValues keeps the expressions of Prometheus and Grafana from Helm.
+func literalValues(text string) string { return foreign.ReplaceAllString(text, `{{ "{{" }}$1`) }
 
 // literal is a text without expressions.
 func literal(text string) string { return strings.ReplaceAll(text, "{{", `{{ "{{" }}`) }
 
 // chartCRD is a CRD as a template: its braces are text, it is kept, and where the operator converts it, that is in place.
-func (c Config) chartCRD(page dataflow.Page, file, text string) (string, error) {
+func (c Config) chartCRD(page dataflow.Page, release, file, text string) (string, error) {
 	text = literal(text)
 	added := []string{"    helm.sh/resource-policy: keep\n"}
 	found := crdName.FindStringSubmatch(text)
@@ -154,14 +207,16 @@ func (c Config) chartCRD(page dataflow.Page, file, text string) (string, error) 
 		if converted != found[1] {
 			continue
 		}
-		patch, err := execute(path.Join("templates", conversion), values{CRD: converted, Name: page.Name, Namespace: chartNamespace})
+		patch, err := execute(path.Join("templates", conversion), values{
+			CRD: converted, Name: release, WebhookService: chartService(page, release, webhooksPort), Namespace: chartNamespace,
+		})
 		if err != nil {
 			return "", err
 		}
 		_, spec, _ := strings.Cut(patch, "\nspec:\n")
 		text = strings.Replace(text, "\nspec:\n", "\nspec:\n"+spec, 1)
 		if c.CertManager {
-			added = append(added, "    cert-manager.io/inject-ca-from: '"+chartNamespace+"/"+page.Name+"-webhooks'\n")
+			added = append(added, "    cert-manager.io/inject-ca-from: '"+chartNamespace+"/"+release+"-webhooks'\n")
 		}
 	}
 	return strings.Replace(text, "\n  annotations:\n", "\n  annotations:\n"+strings.Join(added, ""), 1), nil

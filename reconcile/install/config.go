@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 )
 
 // Config is what an installation needs to know besides the page of the operator.
@@ -13,11 +14,16 @@ type Config struct {
 	// Image is that of the operator. Default the name of the page with the tag "latest", which should be replaced by what a build
 	// has pushed.
 	Image string
+	// Version is that of the chart and of the operator in it, as in SemVer without a v. It is the tag of an image that has none. Default "0.1.0".
+	Version string
 	// Args are arguments of the operator besides those for metrics, leader election, namespaces and certificates.
 	Args []string
 	// Env are variables of the environment of the operator. What depends on its namespace refers to the field metadata.namespace, as the
 	// chart is installed into any.
 	Env []corev1.EnvVar
+	// Egress is what the operator may reach besides DNS and the ports 443 and 6443, where API servers listen. Nil does not restrict it; empty
+	// allows nothing else. An API server that listens elsewhere needs a rule, too: what counts is the port behind its Service.
+	Egress []networkingv1.NetworkPolicyEgressRule
 	// CRDs is the folder with the manifests of the CRDs, one in each file whose name ends in .yaml, as os.DirFS("config/crd").
 	// Nil installs none.
 	CRDs fs.FS

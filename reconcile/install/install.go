@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,9 @@ func Files(page dataflow.Page, config Config) (map[string]string, error) {
 	}
 	if config.Image == "" {
 		config.Image = page.Name + ":latest"
+	}
+	if config.Version == "" {
+		config.Version = "0.1.0"
 	}
 	if err := config.check(page); err != nil {
 		return nil, err
@@ -58,6 +62,8 @@ func Files(page dataflow.Page, config Config) (map[string]string, error) {
 	return files, nil
 }
 
+var version = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
+
 // check reports everything that is wrong at once.
 func (c Config) check(page dataflow.Page) error {
 	var errs []error
@@ -66,7 +72,22 @@ func (c Config) check(page dataflow.Page) error {
 			errs = append(errs, fmt.Errorf("install: %s %q: %s", field, name, strings.Join(problems, "; ")))
 		}
 	}
+	if len(page.Name) > maxName {
+		errs = append(errs, fmt.Errorf("install: name of the page %q: want at most %d characters, as names of Services end in -webhooks", page.Name, maxName))
+	}
+	if !version.MatchString(c.Version) {
+		errs = append(errs, fmt.Errorf("install: Config.Version %q: want a version as in SemVer, such as 1.2.3", c.Version))
+	}
+	for _, port := range []string{metricsPort, webhooksPort} {
+		name := serviceName(page, port)
+		if problems := validation.IsDNS1035Label(name); len(problems) > 0 {
+			errs = append(errs, fmt.Errorf("install: Service %q with the port %s: %s", name, port, strings.Join(problems, "; ")))
+		}
+	}
 	for _, webhook := range page.Webhooks {
+		if want := c.Namespace + "/" + serviceName(page, webhooksPort); webhook.Service != "" && webhook.Service != want {
+			errs = append(errs, fmt.Errorf("install: webhook %q: service %q: want %q, which is installed", webhook.Name, webhook.Service, want))
+		}
 		if len(webhook.Rules) == 0 {
 			errs = append(errs, fmt.Errorf("install: webhook %q has no rules: name in its Rules on the page what it is called for", webhook.Name))
 		}

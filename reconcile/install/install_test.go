@@ -12,8 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
@@ -86,11 +88,11 @@ func TestKustomization(t *testing.T) {
 	t.Parallel()
 	kept := map[string]int{
 		"Namespace": 1, "ServiceAccount": 1, "Deployment": 1, "PodDisruptionBudget": 1, "Service": 2, "NetworkPolicy": 1,
-		"ClusterRole": 7, "ClusterRoleBinding": 3, "Role": 2, "RoleBinding": 2, "Secret": 1,
+		"ClusterRole": 8, "ClusterRoleBinding": 3, "Role": 2, "RoleBinding": 2, "Secret": 1,
 		"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1, "CustomResourceDefinition": 1,
 	}
 	issued := maps.Clone(kept)
-	issued["ClusterRole"], issued["ClusterRoleBinding"], issued["Role"], issued["RoleBinding"] = 6, 2, 1, 1
+	issued["ClusterRole"], issued["ClusterRoleBinding"], issued["Role"], issued["RoleBinding"] = 7, 2, 1, 1
 	issued["Issuer"], issued["Certificate"] = 1, 1
 	delete(issued, "Secret")
 	for name, c := range map[string]struct {
@@ -169,6 +171,47 @@ func listed(t *testing.T, files map[string]string) map[string]int {
 	return kinds
 }
 
+// TestServices: the page names the Services, and everything that refers to them follows.
+func TestServices(t *testing.T) {
+	t.Parallel()
+	for _, issued := range []bool{false, true} {
+		page, cfg := library(), config()
+		cfg.CertManager = issued
+		page.Services = []dataflow.Service{{Name: "figures", Port: 8443, PortName: "metrics"}, {Name: "hooks", Port: 443, PortName: "webhooks"}}
+		for i := range page.Webhooks {
+			page.Webhooks[i].Service = "library-system/hooks"
+		}
+		files, err := install.Files(page, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crd := "{{ $.Release.Namespace }}\n          name: hooks\n"
+		for name, want := range map[string]string{
+			"config/network/metrics_service.yaml":  "name: figures\n",
+			"config/network/webhook_service.yaml":  "name: hooks\n",
+			"config/webhook/webhooks.yaml":         "name: hooks\n",
+			"config/kustomization.yaml":            "name: hooks\n",
+			"chart/templates/crd/books.yaml":       crd,
+			"config/rbac/webhook_certificate.yaml": `resourceNames: ["hooks"]`, // the operator keeps the certificate in a Secret of that name
+			"config/manager/webhook_secret.yaml":   "name: hooks\n",
+		} {
+			if _, exists := files[name]; !exists && issued {
+				continue
+			}
+			if !strings.Contains(files[name], want) {
+				t.Errorf("no %q in %s:\n%s", want, name, files[name])
+			}
+		}
+		for name, text := range files {
+			for _, service := range []string{"library-metrics\n", "webhook-service=library-system/library-webhooks", "- library-webhooks."} {
+				if strings.Contains(text, service) {
+					t.Errorf("%s refers to %q, which is not installed", name, service)
+				}
+			}
+		}
+	}
+}
+
 // TestWithout: an operator without webhooks, kinds and CRDs has no manifests for them.
 func TestWithout(t *testing.T) {
 	t.Parallel()
@@ -195,6 +238,66 @@ func TestWithout(t *testing.T) {
 	}
 }
 
+// TestEgress: without Config.Egress what the operator reaches is not restricted; an empty list allows DNS and the API server.
+func TestEgress(t *testing.T) {
+	t.Parallel()
+	port := intstr.FromInt32(2379)
+	etcd := []networkingv1.NetworkPolicyEgressRule{{Ports: []networkingv1.NetworkPolicyPort{{Port: &port}}}}
+	for name, c := range map[string]struct {
+		egress []networkingv1.NetworkPolicyEgressRule
+		rules  int
+		value  string
+	}{
+		"not restricted": {nil, 0, "  egress: null\n"},
+		"the API server": {etcd[:0], 1, "  egress: []\n"},
+		"a system, too":  {etcd, 2, "  egress:\n    - {\"ports\":[{\"port\":2379}]}\n"},
+	} {
+		cfg := config()
+		cfg.Egress = c.egress
+		files, err := install.Files(library(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		policy := objects(t, "policy", files["config/network/policy.yaml"])[0]
+		rules, _, err := unstructured.NestedSlice(policy.Object, "spec", "egress")
+		if err != nil || len(rules) != c.rules {
+			t.Errorf("%s: %d rules, want %d: %v", name, len(rules), c.rules, err)
+		}
+		types, _, err := unstructured.NestedStringSlice(policy.Object, "spec", "policyTypes")
+		if err != nil || slices.Contains(types, "Egress") != (c.rules > 0) {
+			t.Errorf("%s: the policy is for %v: %v", name, types, err)
+		}
+		if text := files["chart/values.yaml"]; !strings.Contains(text, c.value) {
+			t.Errorf("%s: no %q in:\n%s", name, c.value, text)
+		}
+	}
+}
+
+// TestImage: the parts of an image are values, and one without a tag has the version as its tag.
+func TestImage(t *testing.T) {
+	t.Parallel()
+	digest := "sha256:" + strings.Repeat("0f", 32)
+	for image, want := range map[string][]string{
+		"library:v1":             {"image: library:v1\n", "  repository: library\n", "  tag: \"v1\"\n", "  digest: \"\"\n"},
+		"host:5000/a/library":    {"image: host:5000/a/library:1.2.3\n", "  repository: host:5000/a/library\n", "  tag: \"\"\n", "appVersion: \"1.2.3\"\n"},
+		"a/library@" + digest:    {"image: a/library@" + digest + "\n", "  repository: a/library\n", "  tag: \"\"\n", "  digest: \"" + digest + "\"\n"},
+		"a/library:v1@" + digest: {"image: a/library:v1@" + digest + "\n", "  tag: \"v1\"\n", "  digest: \"" + digest + "\"\n"},
+	} {
+		cfg := config()
+		cfg.Image, cfg.Version = image, "1.2.3"
+		files, err := install.Files(library(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := files["config/manager/deployment.yaml"] + files["chart/values.yaml"] + files["chart/Chart.yaml"]
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: no %q in:\n%s", image, part, text)
+			}
+		}
+	}
+}
+
 // TestMistakes: what cannot be installed is an error that names the field.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
@@ -203,8 +306,14 @@ func TestMistakes(t *testing.T) {
 		want   string
 	}{
 		"name":      {func(p *dataflow.Page, _ *install.Config) { p.Name = "My Library" }, `name of the page "My Library"`},
+		"long name": {func(p *dataflow.Page, _ *install.Config) { p.Name = strings.Repeat("a", 55) }, "want at most 54 characters"},
+		"version":   {func(_ *dataflow.Page, c *install.Config) { c.Version = "v1" }, `Config.Version "v1": want a version as in SemVer`},
 		"namespace": {func(_ *dataflow.Page, c *install.Config) { c.Namespace = "a.b" }, `Config.Namespace "a.b"`},
 		"no rules":  {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Rules = nil }, `"vbook.example.com" has no rules`},
+		"service":   {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Service = "home/hooks" }, `want "library-system/library-webhooks"`},
+		"no label": {func(p *dataflow.Page, _ *install.Config) {
+			p.Services = []dataflow.Service{{Name: "My Hooks", PortName: "webhooks"}}
+		}, `Service "My Hooks" with the port webhooks`},
 		"type":      {func(p *dataflow.Page, _ *install.Config) { p.Webhooks[0].Type = "guarding" }, "want mutating or validating"},
 		"no CRDs":   {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{} }, "generate the CRDs first"},
 		"no CRD":    {func(_ *dataflow.Page, c *install.Config) { c.CRDs = fstest.MapFS{"a.yaml": {}} }, "a.yaml: want one CRD"},
@@ -230,12 +339,13 @@ func TestChartCRD(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := files["chart/templates/extra/granted.yaml"]; text != "text: '{{ \"{{\" }} x }}'\n" {
+	if text := files["chart/templates/extra/granted.yaml"]; text != "{{- if .Values.crds }}\ntext: '{{ \"{{\" }} x }}'\n{{- end }}\n" {
 		t.Errorf("what is extra in the chart: %s", text)
 	}
 	text := files["chart/templates/crd/books.yaml"]
 	for _, want := range []string{
-		`"{{ "{{" }} not an expression }}"`, "helm.sh/resource-policy: keep", "strategy: Webhook", "cert-manager.io/inject-ca-from: '{{ .Release.Namespace }}/library-webhooks'",
+		`"{{ "{{" }} not an expression }}"`, "helm.sh/resource-policy: keep", "strategy: Webhook",
+		`cert-manager.io/inject-ca-from: '{{ $.Release.Namespace }}/{{ include "library.fullname" $ }}-webhooks'`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in:\n%s", want, text)

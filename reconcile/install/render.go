@@ -21,6 +21,12 @@ const (
 	validating = "validating"
 )
 
+// The names of the ports of the operator, and of the Services with them unless the page has other names.
+const (
+	metricsPort  = "metrics"
+	webhooksPort = "webhooks"
+)
+
 // conversion is the template of a patch, which no file has.
 const conversion = "webhook/conversion.yaml"
 
@@ -29,14 +35,17 @@ var templates embed.FS
 
 // values are what the templates know. In a chart the strings are expressions of Helm.
 type values struct {
-	Name, Namespace, Image, Replicas string
-	Namespaces                       string
-	Args, Env                        []string // of Env, as JSON
-	Kinds                            []resource
-	Webhooks                         []webhook
-	Conversions                      []string
-	Helm, CertManager                bool
-	CRD                              string // of the conversion that is rendered
+	Chart, Name, Namespace, Image, Replicas string
+	Version, Repository, Tag, Digest        string
+	MetricsService, WebhookService          string
+	Namespaces                              string
+	Args, Env, Egress                       []string // of Env and Egress, as JSON
+	Restricted                              bool     // what the operator may reach
+	Kinds                                   []resource
+	Webhooks                                []webhook
+	Conversions                             []string
+	Helm, CertManager                       bool
+	CRD                                     string // of the conversion that is rendered
 }
 
 // resource is a kind that users write. Reasons keep its editor role out of the roles edit and admin.
@@ -55,19 +64,37 @@ type webhook struct {
 	Rules          []string
 }
 
+// MaxName is the length of the longest name of an installation.
+func (values) MaxName() int { return maxName }
+
+// Scope selects the metrics of the installation, as the ServiceMonitor labels them.
+func (v values) Scope() string {
+	return `job="` + v.MetricsService + `",namespace="` + v.Namespace + `"`
+}
+
 // Serves reports whether there is a webhook server.
 func (v values) Serves() bool { return len(v.Webhooks)+len(v.Conversions) > 0 }
 
 func (c Config) values(page dataflow.Page) values {
 	v := values{
-		Name: page.Name, Namespace: c.Namespace, Image: c.Image, Replicas: "2", Args: c.Args, Conversions: page.Conversions,
+		Chart: page.Name, Name: page.Name, Namespace: c.Namespace, Image: c.Image, Replicas: "2", Args: c.Args, Conversions: page.Conversions,
+		Version: c.Version, Restricted: c.Egress != nil,
 		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
+		MetricsService: serviceName(page, metricsPort), WebhookService: serviceName(page, webhooksPort),
 	}
 	_ = c.aggregate(page, v.Kinds) // Files has checked it
 	v.CertManager = c.CertManager && len(page.Webhooks)+len(page.Conversions) > 0
+	if v.Repository, v.Tag, v.Digest = splitImage(c.Image); v.Tag == "" && v.Digest == "" {
+		v.Image += ":" + c.Version
+	}
 	for _, variable := range c.Env {
 		if text, err := json.Marshal(variable); err == nil { // strings alone: cannot fail
 			v.Env = append(v.Env, string(text))
+		}
+	}
+	for _, rule := range c.Egress {
+		if text, err := json.Marshal(rule); err == nil { // strings and numbers alone: cannot fail
+			v.Egress = append(v.Egress, string(text))
 		}
 	}
 	for _, w := range page.Webhooks {
@@ -86,6 +113,28 @@ func (c Config) values(page dataflow.Page) values {
 	}
 	return v
 }
+
+// splitImage returns the parts of a reference, of which a tag and a digest may be empty.
+func splitImage(image string) (repository, tag, digest string) {
+	repository, digest, _ = strings.Cut(image, "@")
+	if at := strings.LastIndex(repository, ":"); at > strings.LastIndex(repository, "/") { // not the port of a registry
+		repository, tag = repository[:at], repository[at+1:]
+	}
+	return repository, tag, digest
+}
+
+// serviceName is the name of the Service with a port of the operator.
+func serviceName(page dataflow.Page, port string) string {
+	for _, service := range page.Services {
+		if service.PortName == port {
+			return service.Name
+		}
+	}
+	return defaultService(page.Name, port)
+}
+
+// defaultService is the name of a Service unless the page has another one.
+func defaultService(name, port string) string { return name + "-" + port }
 
 // owners are the kinds that the operator reconciles and brings along. Their resources are those of the rights on their status, which
 // every owner has.
@@ -153,8 +202,16 @@ func conversions(v values) (patches []string, err error) {
 }
 
 func execute(name string, v values) (string, error) {
+	source, err := templates.ReadFile(name)
+	if err != nil {
+		return "", fmt.Errorf("install: %w", err)
+	}
+	text := string(source)
+	if v.Helm && strings.HasPrefix(name, "templates/monitoring/") { // expressions of Prometheus and Grafana
+		text = literalValues(text)
+	}
 	parsed, err := template.New(path.Base(name)).Delims("[[", "]]").Option("missingkey=error").
-		Funcs(template.FuncMap{"quote": quote}).ParseFS(templates, name)
+		Funcs(template.FuncMap{"quote": quote}).Parse(text)
 	if err != nil {
 		return "", fmt.Errorf("install: parse %s: %w", name, err)
 	}

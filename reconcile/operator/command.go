@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
@@ -20,6 +21,9 @@ func (o Operator) Main() {
 	err := o.Run(signals.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr)
 	if errors.Is(err, ErrWouldChange) {
 		os.Exit(statusWouldChange)
+	}
+	if logged := (&ended{}); errors.As(err, &logged) {
+		os.Exit(1)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", o.Name, err)
@@ -53,16 +57,20 @@ func (o Operator) Page(args ...string) (dataflow.Page, error) {
 // commands lists all of them; the first one is taken when none is named.
 func commands() []command {
 	return []command{
-		{name: "run", help: "run the controllers", run: runManager},
-		{name: "describe", help: "print what the operator watches, reads and writes, and its rights; needs no cluster", flags: describeFlags, run: describe},
+		{name: "run", help: "run the controllers", common: []string{all}, run: runManager},
+		{
+			name: "describe", help: "print what the operator watches, reads and writes, and its rights; needs no cluster",
+			flags: describeFlags, common: []string{flagNamespaces}, run: describe,
+		},
 		{
 			name: "preview", help: "print what the operator would do in the cluster, and do nothing; exits with status 2 when that is anything",
-			flags: previewFlags, run: previewOwners,
+			flags: previewFlags, common: []string{flagKubeconfig, flagNamespaces}, run: previewOwners,
 		},
 		{
 			name: "explain", help: "print why an owner is as it is, as the running operator knows it", arguments: []string{"KIND", "NAMESPACE/NAME"},
 			flags: explainFlags, run: explainOwner,
 		},
+		{name: "version", help: "print the version", run: printVersion},
 	}
 }
 
@@ -85,10 +93,14 @@ func (o Operator) parse(args []string, stdout, stderr io.Writer) (*process, erro
 	if p.arguments, err = parseFlags(p.flags, args, p.command.arguments); err != nil {
 		return p, err
 	}
-	if p.settings.describe {
-		if err := p.choose("describe"); err != nil {
-			return nil, err
-		}
+	switch {
+	case bool(p.settings.version):
+		err = p.choose("version")
+	case bool(p.settings.describe):
+		err = p.choose("describe")
+	}
+	if err != nil || p.command.name == "version" { // which needs no controllers
+		return p, err
 	}
 	return p, p.complete()
 }
@@ -106,6 +118,28 @@ func (p *process) choose(name string) error {
 	return fmt.Errorf("unknown command %q: want one of %s, or flags alone to run", name, strings.Join(names, ", "))
 }
 
+// all are the flags of every operator and those of the product.
+const all = "*"
+
+// shown are the flags that the command uses.
+func (p *process) shown() *flag.FlagSet {
+	if slices.Contains(p.command.common, all) {
+		return p.flags
+	}
+	known := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	if p.command.flags != nil {
+		p.command.flags(&process{}, known)
+	}
+	for _, name := range p.command.common {
+		f := p.flags.Lookup(name)
+		known.Var(f.Value, f.Name, f.Usage)
+	}
+	if len(p.command.common) > 0 && p.Flags != nil { // what has controllers has what configures them
+		p.Flags(known)
+	}
+	return known
+}
+
 // usage prints what the program can be asked for.
 func (p *process) usage() error {
 	var text strings.Builder
@@ -114,8 +148,9 @@ func (p *process) usage() error {
 		fmt.Fprintf(&text, "  %-10s %s\n", c.name, c.help)
 	}
 	fmt.Fprintf(&text, "\nFlags of %s:\n", strings.Join(append([]string{p.command.name}, p.command.arguments...), " "))
-	p.flags.SetOutput(&text)
-	p.flags.PrintDefaults()
+	shown := p.shown()
+	shown.SetOutput(&text)
+	shown.PrintDefaults()
 	_, err := io.WriteString(p.stdout, text.String())
 	return err
 }

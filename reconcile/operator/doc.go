@@ -10,22 +10,27 @@
 // Without a command the operator runs. "describe" prints its page, or with -output=rights the manifests of its rights; it needs no
 // cluster. -describe is the same as "describe". "preview" prints what the operator would do in the cluster, for every owner, and does nothing of it
 // (-output=table, diff or json; -server-dry-run; -filename for owners that are not in the cluster yet); its exit status is 2 when that is anything. "explain Website shop/corner" asks
-// the running operator why an owner is as it is (-server, -token-file, -insecure-skip-tls-verify); that serves it with -serve-explanations. The flags hold for all commands, with one or two dashes:
+// the running operator why an owner is as it is (-server, -token-file, -insecure-skip-tls-verify); that serves it with -serve-explanations. "version" prints the version. The flags hold for all commands, with one or two dashes:
 //
 //   - -kubeconfig: the cluster; default $KUBECONFIG, then the cluster that the process runs in, then ~/.kube/config
 //   - -metrics-bind-address (default 0) and -health-probe-bind-address (default :8081); 0 serves none
 //   - -metrics-secure: serve metrics over TLS, to those alone whose bearer token may get /metrics; default not. The certificate is made at
 //     the start. The operator needs the rights to create tokenreviews and subjectaccessreviews, which package install grants
 //   - -serve-explanations: serve explanations beside the metrics; default not
-//   - -leader-elect and -leader-election-namespace
+//   - -leader-elect, -leader-election-namespace and -leader-election-id, and the times -leader-election-lease-duration, -renew-deadline and
+//     -retry-period, which begin alike; default 15s, 10s and 2s
 //   - -shard-count and -shard-name: share the owners between processes, each with a lease for its shard, see [controller.Shard]; default not
 //   - -namespaces: the namespaces to work in; default all
-//   - -webhook-port (default 9443), and for its certificate one of -webhook-cert-dir, a folder that somebody else keeps, and
+//   - -webhook-port (default 9443; 0 serves none), and for its certificate one of -webhook-cert-dir, a folder that somebody else keeps, and
 //     -webhook-service, see below
 //   - -zap-log-level and the other flags of controller-runtime's zap package
 //   - those of the product ([Operator.Flags])
 //
 // An argument that nobody knows is an error; errors name the flag, its value and what would be right.
+//
+// # Log
+//
+// The last line of a process that fails has the cause. With -metrics-secure the level of the log can be read and set at [LogLevelPath].
 //
 // # The certificate of the webhooks
 //

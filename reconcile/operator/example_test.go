@@ -58,5 +58,5 @@ func ExampleOperator_Run() {
 	err := libraryOperator().Run(context.Background(), []string{"-webhook-port=many"}, os.Stdout, io.Discard)
 	fmt.Println(err)
 	// Output:
-	// invalid value "many" for flag -webhook-port: want a number from 1 to 65535; -webhook-port is: port of the webhook server, which an operator without webhooks does not start
+	// invalid value "many" for flag -webhook-port: want a number from 1 to 65535, or 0 for none; -webhook-port is: port of the webhook server, which an operator without webhooks does not start; 0 serves none
 }

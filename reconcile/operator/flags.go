@@ -24,6 +24,10 @@ const (
 	flagProbes         = "health-probe-bind-address"
 	flagLeaderElect    = "leader-elect"
 	flagLeaseNamespace = "leader-election-namespace"
+	flagLeaseID        = "leader-election-id"
+	flagLeaseDuration  = "leader-election-lease-duration"
+	flagRenewDeadline  = "leader-election-renew-deadline"
+	flagRetryPeriod    = "leader-election-retry-period"
 	flagNamespaces     = "namespaces"
 	flagWebhookPort    = "webhook-port"
 	flagWebhookCertDir = "webhook-cert-dir"
@@ -31,6 +35,7 @@ const (
 	flagExplanations   = "serve-explanations"
 	flagMetricsSecure  = "metrics-secure"
 	flagShardName      = "shard-name"
+	flagVersion        = "version"
 	flagShardCount     = "shard-count"
 )
 
@@ -41,7 +46,7 @@ const off = "0"
 // product.
 func (p *process) addFlags() error {
 	s := &p.settings
-	s.metrics, s.probes, s.webhookPort = off, ":8081", port(webhook.DefaultPort)
+	s.metrics, s.probes, s.webhookPort, s.lease = off, ":8081", port(webhook.DefaultPort), standardLease()
 	p.flags = flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	f := p.flags
 	f.StringVar(&s.kubeconfig, flagKubeconfig, "", "`file` with the cluster to run against; empty means $KUBECONFIG, or the cluster that the process runs in")
@@ -51,15 +56,20 @@ func (p *process) addFlags() error {
 	f.Var(&s.probes, flagProbes, "`address` where /healthz and /readyz are served, such as :8081; 0 serves none")
 	f.Var(&s.leaderElect, flagLeaderElect, "let only one of several instances work")
 	f.StringVar(&s.leaseNamespace, flagLeaseNamespace, "", "`namespace` of the lease; empty means the one that the process runs in")
+	f.StringVar(&s.leaseID, flagLeaseID, "", "`name` of the lease; empty means "+p.leaseOfAll())
+	f.DurationVar(&s.lease.duration, flagLeaseDuration, s.lease.duration, "how long a standby waits for a leader that does not renew its lease")
+	f.DurationVar(&s.lease.deadline, flagRenewDeadline, s.lease.deadline, "how long the leader tries to renew its lease before it ends")
+	f.DurationVar(&s.lease.retry, flagRetryPeriod, s.lease.retry, "how long a process waits between two tries to get or renew the lease")
 	f.Var(&s.shard.count, flagShardCount, "`number` of shards that share the owners, each with a lease of its own; 0 lets one process work on all of them")
 	f.StringVar(&s.shard.name, flagShardName, "", "`number` of the shard of this process, from 0, such as the ordinal of the pod in a StatefulSet")
 	f.Var(&s.namespaces, flagNamespaces, "`list` of namespaces to work in, separated by commas; empty means all")
-	f.Var(&s.webhookPort, flagWebhookPort, "`port` of the webhook server, which an operator without webhooks does not start")
+	f.Var(&s.webhookPort, flagWebhookPort, "`port` of the webhook server, which an operator without webhooks does not start; 0 serves none")
 	f.StringVar(&s.webhookCertDir, flagWebhookCertDir, "", "`folder` with tls.crt and tls.key of the webhook server; empty means controller-runtime's default")
 	f.Var(&s.webhookService, flagWebhookService,
 		"`namespace/name` of the service in front of the webhook server: the process makes and renews the certificate, shares it in the Secret of that "+
 			"name, and writes it into the configurations of its webhooks and into the CRDs that it converts")
 	f.Var(&s.describe, "describe", "print what the operator watches, reads and writes, and exit, as the command describe does")
+	f.Var(&s.version, flagVersion, "print the version and exit, as the command version does")
 	f.Var(&s.explanations, flagExplanations,
 		"serve explanations of owners beside the metrics, at "+controller.ExplainPath+", behind what protects the metrics")
 	s.log.BindFlags(f)
@@ -163,7 +173,7 @@ func (a *address) Set(value string) error {
 	return nil
 }
 
-// port is the port of a server.
+// port is the port of a server; 0 serves nothing.
 type port int
 
 const maxPort = 65535
@@ -173,8 +183,8 @@ func (p *port) String() string { return strconv.Itoa(int(*p)) }
 // Set implements flag.Value.
 func (p *port) Set(value string) error {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > maxPort {
-		return fmt.Errorf("want a number from 1 to %d", maxPort)
+	if err != nil || n < 0 || n > maxPort {
+		return fmt.Errorf("want a number from 1 to %d, or 0 for none", maxPort)
 	}
 	*p = port(n)
 	return nil

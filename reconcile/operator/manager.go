@@ -12,15 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"go.uber.org/zap/zapcore"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -32,8 +30,17 @@ const stopTimeout = 20 * time.Second
 
 // runManager runs the controllers until ctx ends.
 func runManager(ctx context.Context, p *process) error {
-	logger := zap.New(zap.UseFlagOptions(&p.settings.log), zap.WriteTo(zapcore.Lock(zapcore.AddSync(p.stderr))))
-	log.SetLogger(logger) // for what has no manager; the first logger of a process counts
+	logs := newLogs(ctx, p.settings.log, p.stderr)
+	logs.share()
+	if err := p.work(ctx, logs); err != nil {
+		logs.last(p.Name, err)
+		return &ended{err}
+	}
+	return nil
+}
+
+// work runs the controllers until ctx ends.
+func (p *process) work(ctx context.Context, logs *logs) error {
 	if err := p.shareOwners(); err != nil {
 		return err
 	}
@@ -41,12 +48,17 @@ func runManager(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	options.Logger = logger
+	options.Logger = logs.Logger
+	build := p.build()
+	logs.WithName(p.Name).Info("the operator starts", "version", build.version, "revision", build.revision, "go", build.compiler)
+	if err := build.register(metrics.Registry, p.Name); err != nil {
+		return err
+	}
 	mgr, err := p.newManager(ctx, options)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(p.checkOwners(mgr), p.setup(mgr)); err != nil {
+	if err := errors.Join(p.checkOwners(mgr), p.setup(mgr), p.serveLevel(mgr, logs)); err != nil {
 		return err
 	}
 	return p.explain(mgr.Start(ctx))
@@ -63,6 +75,13 @@ func (p *process) newManager(ctx context.Context, options manager.Options) (mana
 	}
 	for _, c := range p.Controllers {
 		c.StoreClaimsIn(options.LeaderElectionNamespace)
+	}
+	if options.LeaderElection {
+		if options.LeaderElectionConfig == nil {
+			options.LeaderElectionConfig = cluster
+		}
+		p.requests = &leaseRequests{}
+		options.LeaderElectionConfig = p.requests.observe(options.LeaderElectionConfig)
 	}
 	if err := p.keepCertificate(cluster, &options); err != nil {
 		return nil, err
@@ -110,7 +129,7 @@ func inCluster() bool {
 // managerOptions returns the options that follow from the flags and the declarations.
 func (p *process) managerOptions() (manager.Options, error) {
 	declared, err := controller.CacheOptions(p.scheme, p.Controllers...)
-	if err := errors.Join(err, p.checkWebhooks()); err != nil {
+	if err := errors.Join(err, p.checkWebhooks(), p.lease.check()); err != nil {
 		return manager.Options{}, err
 	}
 	for _, namespace := range p.namespaces {
@@ -136,6 +155,9 @@ func (p *process) managerOptions() (manager.Options, error) {
 		LeaderElection:                bool(p.leaderElect),
 		LeaderElectionID:              p.leaseName(),
 		LeaderElectionNamespace:       p.leaseNamespace,
+		LeaseDuration:                 &p.lease.duration,
+		RenewDeadline:                 &p.lease.deadline,
+		RetryPeriod:                   &p.lease.retry,
 		LeaderElectionReleaseOnCancel: true, // the process ends when the manager does
 		GracefulShutdownTimeout:       &timeout,
 		WebhookServer:                 p.webhookServer(),
@@ -182,7 +204,7 @@ func selector(by cache.ByObject) string {
 
 // setup adds everything to the manager.
 func (p *process) setup(mgr manager.Manager) error {
-	if p.Webhooks != nil {
+	if p.Webhooks != nil && p.webhookPort > 0 {
 		handlers, err := p.Webhooks(mgr)
 		if err != nil {
 			return err
@@ -207,8 +229,14 @@ func (p *process) setup(mgr manager.Manager) error {
 	return mgr.AddHealthzCheck("ping", healthz.Ping)
 }
 
-// explain names the flag whose address is taken.
+// explain says why a manager has ended: which caches are not synced, why the lease is lost, or the flag whose address is taken.
 func (p *process) explain(err error) error {
+	if unsynced := (interface{ Unsynced() error })(nil); errors.As(err, &unsynced) {
+		return fmt.Errorf("the controllers cannot start: %w", unsynced.Unsynced())
+	}
+	if err != nil && strings.Contains(err.Error(), leaseLost) {
+		return fmt.Errorf("%w: %w", err, p.requests.why(p.lease))
+	}
 	var listening *net.OpError
 	if !errors.As(err, &listening) || listening.Op != "listen" {
 		return err

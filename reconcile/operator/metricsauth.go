@@ -32,12 +32,12 @@ const (
 // access lets those read the metrics whose bearer token the API server knows and whom it allows to get the path, as an API server
 // does with its own metrics.
 type access struct {
-	review func(ctx context.Context, token, path string) (status int, err error)
+	review func(ctx context.Context, token, verb, path string) (status int, err error)
 	now    func() time.Time
 	logger logr.Logger
 
 	mu      sync.Mutex
-	allowed map[[sha256.Size]byte]time.Time // until when, by token and path
+	allowed map[[sha256.Size]byte]time.Time // until when, by token, verb and path
 }
 
 // filterMetrics is the filter of the metrics server for the flag -metrics-secure.
@@ -53,8 +53,8 @@ func filterMetrics(config *rest.Config, client *http.Client) (server.Filter, err
 }
 
 // reviewer asks the API server who has the token and whether that user may get the path.
-func reviewer(clients kubernetes.Interface) func(context.Context, string, string) (int, error) {
-	return func(ctx context.Context, token, path string) (int, error) {
+func reviewer(clients kubernetes.Interface) func(context.Context, string, string, string) (int, error) {
+	return func(ctx context.Context, token, verb, path string) (int, error) {
 		who, err := clients.AuthenticationV1().TokenReviews().Create(ctx,
 			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
 		if err != nil {
@@ -71,7 +71,7 @@ func reviewer(clients kubernetes.Interface) func(context.Context, string, string
 		may, err := clients.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 			Spec: authorizationv1.SubjectAccessReviewSpec{
 				User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
-				NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
+				NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: verb},
 			},
 		}, metav1.CreateOptions{})
 		switch {
@@ -84,10 +84,22 @@ func reviewer(clients kubernetes.Interface) func(context.Context, string, string
 	}
 }
 
-// protect is the handler behind the check. Metrics are only read, so every other method is refused.
+// verbOf is the verb of a request in RBAC, empty for one that is always refused: only the level of the log is written.
+func verbOf(method, path string) string {
+	switch {
+	case method == http.MethodGet, method == http.MethodHead:
+		return "get"
+	case method == http.MethodPut && path == LogLevelPath:
+		return "update"
+	}
+	return ""
+}
+
+// protect is the handler behind the check.
 func (a *access) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		verb := verbOf(r.Method, r.URL.Path)
+		if verb == "" {
 			http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
 			return
 		}
@@ -96,10 +108,10 @@ func (a *access) protect(next http.Handler) http.Handler {
 			http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
 			return
 		}
-		if status := a.check(r.Context(), token, r.URL.Path); status != http.StatusOK {
+		if status := a.check(r.Context(), token, verb, r.URL.Path); status != http.StatusOK {
 			text := http.StatusText(status)
 			if status == http.StatusForbidden {
-				text += ": the account of the token needs the permission to get the non-resource URL " + strconv.Quote(r.URL.Path)
+				text += ": the account of the token needs the permission to " + verb + " the non-resource URL " + strconv.Quote(r.URL.Path)
 			}
 			http.Error(w, text, status)
 			return
@@ -109,16 +121,16 @@ func (a *access) protect(next http.Handler) http.Handler {
 }
 
 // check returns the status for the token and the path. Only what is allowed is remembered.
-func (a *access) check(ctx context.Context, token, path string) int {
-	key := sha256.Sum256([]byte(token + "\x00" + path))
+func (a *access) check(ctx context.Context, token, verb, path string) int {
+	key := sha256.Sum256([]byte(token + "\x00" + verb + "\x00" + path))
 	if a.remembers(key) {
 		return http.StatusOK
 	}
 	ctx, cancel := context.WithTimeout(ctx, accessTimeout)
 	defer cancel()
-	status, err := a.review(ctx, token, path)
+	status, err := a.review(ctx, token, verb, path)
 	if err != nil {
-		a.logger.Error(err, "refuse a request for metrics or explanations")
+		a.logger.Error(err, "refuse a request for metrics, explanations or the level of the log")
 	}
 	if status == http.StatusOK {
 		a.remember(key)

@@ -19,14 +19,14 @@ func TestAccess(t *testing.T) {
 	now, asked := time.Now(), 0
 	a := &access{
 		now: func() time.Time { return now }, logger: logr.Discard(), allowed: map[[sha256.Size]byte]time.Time{},
-		review: func(_ context.Context, token, path string) (int, error) {
+		review: func(_ context.Context, token, verb, path string) (int, error) {
 			asked++
 			switch {
 			case token == "broken":
 				return http.StatusInternalServerError, errors.New("connection refused")
 			case token != "good":
 				return http.StatusUnauthorized, nil
-			case path != "/metrics":
+			case path != "/metrics", verb != "get":
 				return http.StatusForbidden, nil
 			}
 			return http.StatusOK, nil
@@ -44,6 +44,8 @@ func TestAccess(t *testing.T) {
 		{"unknown token", http.MethodGet, "/metrics", "Bearer bad", 0, http.StatusUnauthorized, 1},
 		{"no answer", http.MethodGet, "/metrics", "Bearer broken", 0, http.StatusInternalServerError, 1},
 		{"post", http.MethodPost, "/metrics", "Bearer good", 0, http.StatusMethodNotAllowed, 0},
+		{"put", http.MethodPut, "/metrics", "Bearer good", 0, http.StatusMethodNotAllowed, 0},
+		{"put a level", http.MethodPut, LogLevelPath, "Bearer good", 0, http.StatusForbidden, 1},
 		{"good", http.MethodGet, "/metrics", "Bearer good", 0, http.StatusOK, 1},
 		{"remembered", http.MethodGet, "/metrics", "Bearer good", accessKept - time.Second, http.StatusOK, 0},
 		{"another path", http.MethodGet, "/explain", "Bearer good", 0, http.StatusForbidden, 1},
@@ -59,7 +61,7 @@ func TestAccess(t *testing.T) {
 		if answer.Code != c.want || asked != c.asked {
 			t.Errorf("%s: status %d after %d requests, want %d after %d", c.name, answer.Code, asked, c.want, c.asked)
 		}
-		if names := strings.Contains(answer.Body.String(), `get the non-resource URL "`+c.path+`"`); names != (c.want == http.StatusForbidden) {
+		if names := strings.Contains(answer.Body.String(), ` the non-resource URL "`+c.path+`"`); names != (c.want == http.StatusForbidden) {
 			t.Errorf("%s: the body %q names the missing permission: %t", c.name, answer.Body, names)
 		}
 		if read := answer.Body.String() == "up 1"; read != (c.want == http.StatusOK) {

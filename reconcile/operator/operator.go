@@ -17,6 +17,10 @@ import (
 type Operator struct {
 	// Name is the name of the program in errors, in the usage and on its page.
 	Name string
+	// Version is that of the program, in the log, in the metric reconcilekit_build_info and in what the command "version" prints. Default what
+	// -ldflags=-X=github.com/reconcilekit/reconcilekit/reconcile/operator.version=v1.2.3 has set, then the version of the main module, which Go takes
+	// from the repository where the build has it.
+	Version string
 	// LeaseName is the name of the lease of the leader election, which must not change between versions. Default Name.
 	LeaseName string
 	// AddToScheme add the kinds that the controllers work with. The kinds of client-go are known without.

@@ -24,7 +24,9 @@ type command struct {
 	arguments []string
 	// flags adds those of the command alone; nil adds none.
 	flags func(*process, *flag.FlagSet)
-	run   func(context.Context, *process) error
+	// common names the flags of every operator that the command has, besides its own; "*" is all of them and those of the product.
+	common []string
+	run    func(context.Context, *process) error
 }
 
 // process is an operator whose arguments are parsed: what a command works with.
@@ -40,7 +42,8 @@ type process struct {
 	stdout   io.Writer
 	stderr   io.Writer
 
-	keeper *certificate.Keeper // of the webhook server; nil where somebody else provides its certificate
+	requests *leaseRequests      // for the lease; nil without a leader election
+	keeper   *certificate.Keeper // of the webhook server; nil where somebody else provides its certificate
 
 	explanation explainSettings
 	arguments   []string // those that the command names
@@ -55,6 +58,9 @@ type settings struct {
 	leaseNamespace string
 	shard          shardSettings
 	namespaces     namespaces
+	leaseID        string
+	lease          leaseSettings
+	version        boolean
 	webhookPort    port
 	webhookCertDir string
 	webhookService account

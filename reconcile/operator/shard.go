@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -73,7 +74,7 @@ func (p *process) leaseName() string {
 }
 
 // leaseOfAll is the lease of a process that works on all owners.
-func (p *process) leaseOfAll() string { return cmp.Or(p.LeaseName, p.Name) }
+func (p *process) leaseOfAll() string { return cmp.Or(p.leaseID, p.LeaseName, p.Name) }
 
 // leaseOfShard, behind the name of the lease of all and before the name of the shard, is the lease of a shard.
 const leaseOfShard = "-shard-"
@@ -108,7 +109,10 @@ func (p *process) checkOtherLease(ctx context.Context, cluster *rest.Config, opt
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err): // whose rights are for one lease has no shards
 		return nil
 	case err != nil:
-		return fmt.Errorf("look whether a process of another sort runs: %w", err)
+		if away := (&url.Error{}); errors.As(err, &away) { // without the name of the other lease, which is not the cause
+			return fmt.Errorf("the API server %s does not answer: %w", cluster.Host, away.Err)
+		}
+		return fmt.Errorf("read the lease %s/%s: %w", namespace, other, err)
 	case held(lease, clock.RealClock{}.Now()):
 		return fmt.Errorf("lease %s/%s is held by %q: %s", namespace, other, *lease.Spec.HolderIdentity, why)
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
@@ -34,10 +35,14 @@ func (p *process) checkWebhooks() error {
 
 // keepCertificate lets the process keep the certificate of its webhook server, if the flag asks for that.
 func (p *process) keepCertificate(cluster *rest.Config, options *manager.Options) error {
-	if p.webhookService.Name == "" {
+	if p.webhookService.Name == "" || p.webhookPort == 0 {
 		return nil
 	}
 	page, err := p.page()
+	if err != nil {
+		return err
+	}
+	expires, err := certificateExpiry(metrics.Registry)
 	if err != nil {
 		return err
 	}
@@ -47,6 +52,7 @@ func (p *process) keepCertificate(cluster *rest.Config, options *manager.Options
 	}
 	p.keeper = certificate.New(certificate.Config{
 		Client: live, Logger: options.Logger.WithName("certificate"), Service: types.NamespacedName(p.webhookService), Clients: webhookClients(page),
+		Expires: expires,
 	})
 	options.WebhookServer = p.keeper.Serve(p.webhookServer(p.keeper.Configure))
 	return nil

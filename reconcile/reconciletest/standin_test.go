@@ -3,12 +3,17 @@ package reconciletest_test
 import (
 	"context"
 	"fmt"
+	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/health/inspect"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
@@ -24,4 +29,42 @@ func ExampleDeploymentsAvailable() {
 	}
 	fmt.Println(web.Status.AvailableReplicas, web.Status.Conditions[0].Type)
 	// Output: 1 Available
+}
+
+// TestStandInsMakeReady checks that what the stand-ins write counts as ready, on the way there too, and that they end.
+func TestStandInsMakeReady(t *testing.T) {
+	t.Parallel()
+	meta := metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 1}
+	for name, test := range map[string]struct {
+		object client.Object
+		play   reconciletest.StandIn
+	}{
+		"Deployment":  {&appsv1.Deployment{ObjectMeta: meta}, reconciletest.DeploymentsAvailable},
+		"StatefulSet": {&appsv1.StatefulSet{ObjectMeta: meta}, reconciletest.StatefulSetsReady},
+		"Job":         {&batchv1.Job{ObjectMeta: meta}, reconciletest.JobsComplete},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			writes := 0
+			c := fake.NewClientBuilder().WithObjects(test.object).WithStatusSubresource(test.object).WithInterceptorFuncs(interceptor.Funcs{
+				SubResourceUpdate: func(
+					ctx context.Context, c client.Client, name string, o client.Object, options ...client.SubResourceUpdateOption,
+				) error {
+					writes++
+					return c.SubResource(name).Update(ctx, o, options...)
+				},
+			}).Build()
+			for range 3 {
+				if err := test.play(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(test.object), test.object); err != nil {
+				t.Fatal(err)
+			}
+			if got := inspect.Of(test.object); got.GetState() != health.Ready || writes != 1 {
+				t.Errorf("got %s %q after %d writes, want Ready after one", got.GetState(), got.GetMessage(), writes)
+			}
+		})
+	}
 }

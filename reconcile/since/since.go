@@ -31,7 +31,8 @@ type State struct {
 }
 
 // Of returns the state of the fact. stored is the object with the annotation as read, nil or a nil pointer if it does not exist. Without
-// a stored time, or with one that is malformed or in the future, the fact is true since now.
+// a stored time, or with one that is malformed or in the future, the fact is true since now. It is never true for longer than the object
+// exists, so that the time in a copy or a restored object does not count.
 func (f Fact) Of(stored metav1.Object, holds bool, now time.Time) State {
 	state := State{annotation: f.Annotation}
 	if !holds {
@@ -43,12 +44,24 @@ func (f Fact) Of(stored metav1.Object, holds bool, now time.Time) State {
 		if state.garbled = err != nil || known.After(now); !state.garbled {
 			state.Since = known.UTC()
 		}
+		// A copy of an object, or one restored from a backup, has the time of the original.
+		if created := stored.GetCreationTimestamp(); !state.garbled && state.Since.Before(created.Time) {
+			state.Since = earlier(created.UTC(), now.UTC().Truncate(time.Second))
+		}
 	}
 	due := state.Since.Add(f.For)
 	if state.Due = !due.After(now); !state.Due {
 		state.At = due
 	}
 	return state
+}
+
+// earlier returns the earlier time, because the clock of the API server may be ahead of this one.
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // annotation returns the value of an annotation; empty if the object does not exist.

@@ -18,6 +18,15 @@ func marked(value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{name: value, "other": "kept"}}}
 }
 
+func created(o *corev1.ConfigMap, at string) *corev1.ConfigMap {
+	when, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		panic(err)
+	}
+	o.CreationTimestamp = metav1.NewTime(when)
+	return o
+}
+
 func TestOf(t *testing.T) {
 	t.Parallel()
 	var missing *corev1.ConfigMap
@@ -29,14 +38,23 @@ func TestOf(t *testing.T) {
 		since  time.Time
 		due    bool
 	}{
-		"no object":              {wait: time.Minute, since: second},
-		"a nil pointer":          {stored: missing, wait: time.Minute, since: second},
-		"no annotation":          {stored: &corev1.ConfigMap{}, wait: time.Minute, since: second},
-		"held for a while":       {stored: marked("2026-05-01T11:59:30Z"), wait: time.Minute, since: second.Add(-30 * time.Second)},
-		"held long enough":       {stored: marked("2026-05-01T11:59:00Z"), wait: time.Minute, since: second.Add(-time.Minute), due: true},
-		"in another zone":        {stored: marked("2026-05-01T13:59:30+02:00"), wait: time.Minute, since: second.Add(-30 * time.Second)},
-		"from the future":        {stored: marked("2027-01-01T00:00:00Z"), wait: time.Minute, since: second},
-		"not readable":           {stored: marked("yesterday"), wait: time.Minute, since: second},
+		"no object":        {wait: time.Minute, since: second},
+		"a nil pointer":    {stored: missing, wait: time.Minute, since: second},
+		"no annotation":    {stored: &corev1.ConfigMap{}, wait: time.Minute, since: second},
+		"held for a while": {stored: marked("2026-05-01T11:59:30Z"), wait: time.Minute, since: second.Add(-30 * time.Second)},
+		"held long enough": {stored: marked("2026-05-01T11:59:00Z"), wait: time.Minute, since: second.Add(-time.Minute), due: true},
+		"in another zone":  {stored: marked("2026-05-01T13:59:30+02:00"), wait: time.Minute, since: second.Add(-30 * time.Second)},
+		"from the future":  {stored: marked("2027-01-01T00:00:00Z"), wait: time.Minute, since: second},
+		"not readable":     {stored: marked("yesterday"), wait: time.Minute, since: second},
+		"a copy of an object": {
+			stored: created(marked("2026-05-01T11:00:00Z"), "2026-05-01T11:59:30Z"), wait: time.Minute, since: second.Add(-30 * time.Second),
+		},
+		"created before the mark": {
+			stored: created(marked("2026-05-01T11:59:30Z"), "2026-05-01T11:00:00Z"), wait: time.Minute, since: second.Add(-30 * time.Second),
+		},
+		"created by a clock that is ahead": {
+			stored: created(marked("2026-05-01T11:59:30Z"), "2026-05-01T12:05:00Z"), wait: time.Minute, since: second,
+		},
 		"at once":                {since: second, due: true},
 		"does not hold":          {stored: marked("2026-05-01T11:00:00Z"), absent: true, wait: time.Minute},
 		"does not hold, no wait": {absent: true},

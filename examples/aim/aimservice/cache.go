@@ -19,7 +19,9 @@ func cacheScope(t *aimv1alpha1.AIMServiceTemplate) aimv1alpha1.AIMServiceTemplat
 
 // findCache finds the cache of a template: in a dedicated mode the one that the
 // service controls; else the best shared one, the first by name among equals.
-func findCache(service *aimv1alpha1.AIMService, t *aimv1alpha1.AIMServiceTemplate, caches []aimv1alpha1.AIMTemplateCache) *aimv1alpha1.AIMTemplateCache {
+func findCache(
+	service *aimv1alpha1.AIMService, t *aimv1alpha1.AIMServiceTemplate, caches []aimv1alpha1.AIMTemplateCache,
+) *aimv1alpha1.AIMTemplateCache {
 	type cache = aimv1alpha1.AIMTemplateCache
 	dedicated := service.Spec.GetCachingMode() == aimv1alpha1.CachingModeDedicated
 	return templates.Selector[cache]{
@@ -54,16 +56,19 @@ func (obs ServiceObservation) newCache() *aimv1alpha1.AIMTemplateCache {
 		namespace = "" // a template of the cluster and one of the namespace may have one name
 	}
 	name, _ := GenerateTemplateCacheName(t.Name, namespace, service.Name, string(service.UID), mode)
-	labels := ownLabels(service)
-	if mode == aimv1alpha1.CachingModeDedicated {
-		labels = childLabels(service, obs.runtimeConfig.Merged, nil)
+	labels := childLabels(service, obs.runtimeConfig.Merged, nil)
+	if mode != aimv1alpha1.CachingModeDedicated { // what users put on the service says nothing about a cache of several
+		labels = createdLabels(service)
+		labels[serviceLabel] = serviceLabelValue(service)
 	}
 	settings := runtimeconfig.Merge(&aimv1alpha1.AIMRuntimeConfigCommon{Storage: service.Spec.Storage}, obs.runtimeConfig.Merged)
 	return &aimv1alpha1.AIMTemplateCache{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: service.Namespace, Labels: labels},
 		Spec: aimv1alpha1.AIMTemplateCacheSpec{
 			TemplateName: t.Name, TemplateScope: cacheScope(t), Mode: aimv1alpha1.AIMTemplateCacheMode(mode),
-			Env:               runtimeconfig.MergeEnv(service.Spec.Env, ptr.Deref(t.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env, t.Spec.Env),
+			Env: runtimeconfig.MergeEnv(
+				service.Spec.Env, ptr.Deref(t.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env, t.Spec.Env,
+			),
 			StorageClassName:  ptr.Deref(ptr.Deref(settings.Storage, aimv1alpha1.AIMStorageConfig{}).DefaultStorageClassName, ""),
 			RuntimeConfigName: service.Spec.RuntimeConfigName, ImagePullSecrets: service.Spec.ImagePullSecrets,
 		},
@@ -77,7 +82,7 @@ func (obs ServiceObservation) cacheHealth() health.Component {
 	}
 	c := health.Component{Name: "Cache", Dependency: health.Downstream, Child: true}
 	if obs.cache != nil {
-		return cacheWords.say(c, "Cache "+obs.cache.Name, obs.cache.Status.Status)
+		return cacheStates.assess(c, "Cache "+obs.cache.Name, obs.cache.Status.Status)
 	}
 	c.State, c.Reason, c.Message = health.Progressing, "CacheCreating", "The cache is being made"
 	if volumes, _ := claimedVolumes(obs.isvc.Value); len(volumes) > 0 {
@@ -108,7 +113,8 @@ func usedByOthers(c *aimv1alpha1.AIMTemplateCache, service *aimv1alpha1.AIMServi
 	names := func(ref *aimv1alpha1.AIMResolvedReference, name string) bool { return ref != nil && ref.Name == name }
 	return slices.ContainsFunc(services, func(other aimv1alpha1.AIMService) bool {
 		cache := ptr.Deref(other.Status.Cache, aimv1alpha1.AIMServiceCacheStatus{}).TemplateCacheRef
-		uses := other.Spec.Template.Name == c.Spec.TemplateName || names(other.Status.ResolvedTemplate, c.Spec.TemplateName) || names(cache, c.Name)
+		uses := other.Spec.Template.Name == c.Spec.TemplateName ||
+			names(other.Status.ResolvedTemplate, c.Spec.TemplateName) || names(cache, c.Name)
 		return uses && other.UID != service.UID && other.DeletionTimestamp.IsZero()
 	})
 }

@@ -59,7 +59,7 @@ func declare(
 		Reads(&corev1.Event{}, controller.Index(eventSubjectIndex, bySubject)).
 		Reads(&autoscalingv2.HorizontalPodAutoscaler{}).
 		Reads(controller.Metadata(nodeKind), controller.Derives(clusterGPUs)).
-		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation, PauseUnwritten: true})
+		Options(controller.Options{Apply: apply.Options{Finalizer: CleanupFinalizer}, PauseAnnotation: PauseAnnotation, Conditions: func(of string) bool { return of != "Paused" }})
 }
 
 // nodeKind is read for its labels only.
@@ -67,7 +67,9 @@ var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 
 // AddToScheme registers every kind that the controller reads or writes.
 func AddToScheme(scheme *runtime.Scheme) error {
-	kinds := runtime.NewSchemeBuilder(corev1.AddToScheme, autoscalingv2.AddToScheme, gatewayv1.Install, kserve.AddToScheme, aimv1alpha1.AddToScheme)
+	kinds := runtime.NewSchemeBuilder(
+		corev1.AddToScheme, autoscalingv2.AddToScheme, gatewayv1.Install, kserve.AddToScheme, aimv1alpha1.AddToScheme,
+	)
 	return kinds.AddToScheme(scheme)
 }
 
@@ -91,10 +93,8 @@ type ServiceFetchResult struct {
 	events reconcile.FetchResult[*corev1.EventList]
 	hpa    reconcile.FetchResult[*autoscalingv2.HorizontalPodAutoscaler]
 
-	plannedRoute *gatewayv1.HTTPRoute
-	routeErr     error
-	route        reconcile.FetchResult[*gatewayv1.HTTPRoute]
-	rivals       []claims.Claim // what the routes of other services claim of its paths
+	route  reconcile.FetchResult[*gatewayv1.HTTPRoute]
+	rivals []claims.Claim // what the routes of other services claim of its path
 
 	models    ModelFetchResult
 	templates TemplateFetchResult
@@ -144,25 +144,27 @@ func (f *ServiceFetchResult) fetchInferenceService(ctx context.Context, r reconc
 	}
 }
 
-// fetchRoute reads the route, and the routes of others for the same path.
+// fetchRoute reads the route of a service with routing, and the routes of others for the path that it asks for.
 func (f *ServiceFetchResult) fetchRoute(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) {
-	f.plannedRoute, f.routeErr = httpRoute(service, f.runtimeConfig.Merged, f.isvcName)
-	if f.plannedRoute == nil && f.routeErr == nil {
+	settings := routingOf(service, f.runtimeConfig.Merged)
+	if !settings.Enabled.Value {
 		return
 	}
 	f.route = reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: service.Namespace, Name: routeName(service)}, &gatewayv1.HTTPRoute{})
-	for _, claim := range routeClaims(f.plannedRoute) {
-		routes := reconcile.FetchList(ctx, r, &gatewayv1.HTTPRouteList{}, client.MatchingFields{routeClaimIndex: claim})
-		for i := range routes.Value.Items {
-			route := &routes.Value.Items[i]
-			owner := metav1.GetControllerOf(route)
-			if owner == nil || owner.Kind != "AIMService" || owner.UID == service.UID {
-				continue
-			}
-			other := reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: route.Namespace, Name: owner.Name}, &aimv1alpha1.AIMService{})
-			if other.OK() && other.Value.UID == owner.UID {
-				f.rivals = append(f.rivals, claims.Of(other.Value, route)...)
-			}
+	path, ok := askedFor(service, settings)
+	if !ok {
+		return
+	}
+	routes := reconcile.FetchList(ctx, r, &gatewayv1.HTTPRouteList{}, client.MatchingFields{routeClaimIndex: path})
+	for i := range routes.Value.Items {
+		route := &routes.Value.Items[i]
+		owner := metav1.GetControllerOf(route)
+		if owner == nil || owner.Kind != "AIMService" || owner.UID == service.UID {
+			continue
+		}
+		other := reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: route.Namespace, Name: owner.Name}, &aimv1alpha1.AIMService{})
+		if other.OK() && other.Value.UID == owner.UID {
+			f.rivals = append(f.rivals, claims.Of(other.Value, route)...)
 		}
 	}
 }

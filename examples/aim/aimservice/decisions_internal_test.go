@@ -37,8 +37,14 @@ func reader(t *testing.T, objects ...client.Object) client.Reader {
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(copies...).
 		WithIndex(&aimv1alpha1.AIMModel{}, imageIndex, controller.Values(func(m *aimv1alpha1.AIMModel) []string { return imageOf(m.Spec) })).
-		WithIndex(&aimv1alpha1.AIMClusterModel{}, imageIndex, controller.Values(func(m *aimv1alpha1.AIMClusterModel) []string { return imageOf(m.Spec) })).
-		WithIndex(&aimv1alpha1.AIMServiceTemplate{}, modelNameIndex, controller.Values(func(t *aimv1alpha1.AIMServiceTemplate) []string { return []string{t.Spec.ModelName} })).
+		WithIndex(
+			&aimv1alpha1.AIMClusterModel{}, imageIndex,
+			controller.Values(func(m *aimv1alpha1.AIMClusterModel) []string { return imageOf(m.Spec) }),
+		).
+		WithIndex(
+			&aimv1alpha1.AIMServiceTemplate{}, modelNameIndex,
+			controller.Values(func(t *aimv1alpha1.AIMServiceTemplate) []string { return []string{t.Spec.ModelName} }),
+		).
 		WithIndex(&aimv1alpha1.AIMClusterServiceTemplate{}, modelNameIndex, controller.Values(func(t *aimv1alpha1.AIMClusterServiceTemplate) []string {
 			return []string{t.Spec.ModelName}
 		})).
@@ -56,7 +62,9 @@ func aModel(name, image string, status aimv1alpha1.AIMStatus, sources ...aimv1al
 func TestModelOfAnImage(t *testing.T) {
 	t.Parallel()
 	image := "registry.example/model:1"
-	service := &aimv1alpha1.AIMService{ObjectMeta: in("ns", "chat"), Spec: aimv1alpha1.AIMServiceSpec{Model: aimv1alpha1.AIMServiceModel{Image: &image}}}
+	service := &aimv1alpha1.AIMService{
+		ObjectMeta: in("ns", "chat"), Spec: aimv1alpha1.AIMServiceSpec{Model: aimv1alpha1.AIMServiceModel{Image: &image}},
+	}
 	one, two := aModel("one", image, aimv1alpha1.AIMStatusReady), aModel("two", image, aimv1alpha1.AIMStatusReady)
 	for name, tc := range map[string]struct {
 		models []client.Object
@@ -118,7 +126,8 @@ func aCandidate(name string, change func(c *TemplateCandidate)) TemplateCandidat
 	c := TemplateCandidate{
 		Name: name, Namespace: "ns", Scope: aimv1alpha1.AIMResolutionScopeNamespace,
 		Status: aimv1alpha1.AIMServiceTemplateStatus{
-			Status: aimv1alpha1.AIMStatusReady, Profile: &aimv1alpha1.AIMProfile{Metadata: aimv1alpha1.AIMProfileMetadata{Type: aimv1alpha1.AIMProfileTypeOptimized}},
+			Status:  aimv1alpha1.AIMStatusReady,
+			Profile: &aimv1alpha1.AIMProfile{Metadata: aimv1alpha1.AIMProfileMetadata{Type: aimv1alpha1.AIMProfileTypeOptimized}},
 		},
 	}
 	change(&c)
@@ -201,7 +210,10 @@ func aCache(name string, change func(c *aimv1alpha1.AIMTemplateCache)) aimv1alph
 
 func controlledBy(name string) []metav1.OwnerReference {
 	yes := true
-	return []metav1.OwnerReference{{APIVersion: aimv1alpha1.GroupVersion.String(), Kind: "AIMService", Name: name, UID: types.UID("ns/" + name), Controller: &yes}}
+	return []metav1.OwnerReference{{
+		APIVersion: aimv1alpha1.GroupVersion.String(), Kind: "AIMService", Name: name, UID: types.UID("ns/" + name),
+		Controller: &yes,
+	}}
 }
 
 // TestCacheOfTheService: a dedicated cache is used by the service that controls it, and each is for the template of one scope.
@@ -251,7 +263,8 @@ func TestAbandonedCaches(t *testing.T) {
 	}
 	fetched := func() (f ServiceFetchResult) {
 		f.caches.Value = &aimv1alpha1.AIMTemplateCacheList{Items: []aimv1alpha1.AIMTemplateCache{
-			aCache("failed", made(aimv1alpha1.AIMStatusFailed)), aCache("ready", made(aimv1alpha1.AIMStatusReady)), aCache("other", func(*aimv1alpha1.AIMTemplateCache) {}),
+			aCache("failed", made(aimv1alpha1.AIMStatusFailed)), aCache("ready", made(aimv1alpha1.AIMStatusReady)),
+			aCache("other", func(*aimv1alpha1.AIMTemplateCache) {}),
 		}}
 		f.neighbours.Value = &aimv1alpha1.AIMServiceList{}
 		return f
@@ -330,7 +343,10 @@ func TestPlannedParts(t *testing.T) {
 func TestRouteOfTheService(t *testing.T) {
 	t.Parallel()
 	own, config := "/own", "/config"
-	service := &aimv1alpha1.AIMService{ObjectMeta: in("ns", "chat"), Spec: aimv1alpha1.AIMServiceSpec{Routing: &aimv1alpha1.AIMRuntimeRoutingConfig{PathTemplate: &own}}}
+	service := &aimv1alpha1.AIMService{
+		ObjectMeta: in("ns", "chat"),
+		Spec:       aimv1alpha1.AIMServiceSpec{Routing: &aimv1alpha1.AIMRuntimeRoutingConfig{PathTemplate: &own}},
+	}
 	runtimeConfig := &aimv1alpha1.AIMRuntimeConfigCommon{Routing: &aimv1alpha1.AIMRuntimeRoutingConfig{PathTemplate: &config}}
 	if got, err := ResolveServiceRoutePath(service, runtimeConfig); err != nil || got != own {
 		t.Errorf("got %q, %v; want %q", got, err, own)

@@ -59,6 +59,7 @@ func (obs ServiceObservation) inferenceService() *kserve.InferenceService {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: obs.isvcName, Namespace: service.Namespace, Annotations: annotations,
 			Labels: childLabels(service, obs.runtimeConfig.Merged, map[string]string{
+				managedByLabel:       product,
 				componentLabel:       "inference",
 				domain + "template":  naming.LabelValue(template.Name),
 				domain + "model":     naming.LabelValue(obs.model.Name),
@@ -155,9 +156,11 @@ func PVCSize(bytes int64, headroomPercent int32) resource.Quantity {
 	return *resource.NewQuantity((bytes+extra+gi-1)/gi*gi, resource.BinarySI)
 }
 
-// containerResources are the resources of the inference container: for each GPU of the template 4 CPUs and 32Gi of memory, which may become 48Gi; over
-// that what the template says, then what the service says, by key.
-func containerResources(hardware *aimv1alpha1.AIMHardwareRequirements, template, service *corev1.ResourceRequirements) corev1.ResourceRequirements {
+// containerResources are the resources of the inference container: for each GPU of the template 4 CPUs and 32Gi of memory,
+// which may become 48Gi; over that what the template says, then what the service says, by key.
+func containerResources(
+	hardware *aimv1alpha1.AIMHardwareRequirements, template, service *corev1.ResourceRequirements,
+) corev1.ResourceRequirements {
 	var byGPU corev1.ResourceRequirements
 	if _, count := gpuOf(hardware); count > 0 {
 		n := int64(count)

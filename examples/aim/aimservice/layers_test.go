@@ -30,7 +30,9 @@ var _ = Describe("A service's settings", func() {
 		service.Labels = map[string]string{"team": "x", "other": "y", "org.my/cost": "1", "aim.eai.amd.com/tier": "gold"}
 		service.Spec.RuntimeConfigName = ns
 		service.Spec.Env = []corev1.EnvVar{{Name: "AIM_ENGINE_ARGS", Value: `{"a":9}`}}
-		service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{PathTemplate: new("/upper/{.metadata.name}"), Annotations: map[string]string{"a": "service"}}
+		service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{
+			PathTemplate: new("/upper/{.metadata.name}"), Annotations: map[string]string{"a": "service"},
+		}
 		create(lower, upper)
 		world(service)
 
@@ -38,8 +40,14 @@ var _ = Describe("A service's settings", func() {
 		isvc := served(service)
 		Expect(isvc.Spec.Predictor.Containers[0].Env).To(ContainElements(
 			corev1.EnvVar{Name: "AIM_ENGINE_ARGS", Value: `{"a":9,"n":{"x":1,"y":2}}`}, corev1.EnvVar{Name: "LOWER", Value: "1"}))
-		Expect(isvc.Labels).To(And(HaveKeyWithValue("team", "x"), HaveKeyWithValue("org.my/cost", "1"), HaveKeyWithValue("aim.eai.amd.com/tier", "gold"), Not(HaveKey("other"))))
-		Expect(isvc.Labels).To(And(HaveKeyWithValue("aim.eai.amd.com/service", "s"), HaveKeyWithValue("aim.eai.amd.com/template", "t"), HaveKeyWithValue("aim.eai.amd.com/model", "m")))
+		Expect(isvc.Labels).To(And(
+			HaveKeyWithValue("team", "x"), HaveKeyWithValue("org.my/cost", "1"), HaveKeyWithValue("aim.eai.amd.com/tier", "gold"),
+			Not(HaveKey("other")),
+		))
+		Expect(isvc.Labels).To(And(
+			HaveKeyWithValue("aim.eai.amd.com/service", "s"), HaveKeyWithValue("aim.eai.amd.com/template", "t"),
+			HaveKeyWithValue("aim.eai.amd.com/model", "m"),
+		))
 		route := routeOf(service)
 		Expect(route.Annotations).To(And(HaveKeyWithValue("a", "service"), HaveKeyWithValue("b", "cluster")))
 		Expect(*route.Spec.Rules[0].Matches[0].Path.Value).To(Equal("/upper/s"))
@@ -73,14 +81,20 @@ var _ = Describe("A service's settings", func() {
 		}}}
 		world(service)
 		isvc := inferenceServiceOf(service)
-		Expect(isvc.Annotations).To(And(HaveKeyWithValue("serving.kserve.io/autoscalerClass", "keda"), HaveKeyWithValue("sidecar.opentelemetry.io/inject", isvc.Name+"-predictor")))
+		Expect(isvc.Annotations).To(And(
+			HaveKeyWithValue("serving.kserve.io/autoscalerClass", "keda"),
+			HaveKeyWithValue("sidecar.opentelemetry.io/inject", isvc.Name+"-predictor"),
+		))
 		Expect(isvc.Spec.Predictor.AutoScaling.Metrics).To(HaveLen(1))
 		makeReady(isvc)
 		Eventually(condition(service, "HPAReady")).Should(HavePrefix("False HPANotFound"))
 
 		hpa := &autoscalingv2.HorizontalPodAutoscaler{
 			ObjectMeta: named(isvc.Namespace, "keda-hpa-"+isvc.Name+"-predictor"),
-			Spec:       autoscalingv2.HorizontalPodAutoscalerSpec{MinReplicas: new(int32(1)), MaxReplicas: 3, ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "x"}},
+			Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+				MinReplicas: new(int32(1)), MaxReplicas: 3,
+				ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "x"},
+			},
 			Status: autoscalingv2.HorizontalPodAutoscalerStatus{CurrentReplicas: 2, DesiredReplicas: 3, Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{
 				{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "X", Message: "no metrics"},
 			}},
@@ -122,7 +136,10 @@ var _ = Describe("A service's settings", func() {
 		Eventually(func() int { return len(cachesIn(ns)) }).Should(Equal(1))
 		cache := cachesIn(ns)[0]
 		Expect(metav1.IsControlledBy(&cache, service)).To(BeTrue())
-		Expect(cache.Spec).To(And(HaveField("Mode", aimv1alpha1.TemplateCacheModeDedicated), HaveField("StorageClassName", "fast"), HaveField("TemplateName", "t")))
+		Expect(cache.Spec).To(And(
+			HaveField("Mode", aimv1alpha1.TemplateCacheModeDedicated), HaveField("StorageClassName", "fast"),
+			HaveField("TemplateName", "t"),
+		))
 		noInferenceService(ns)
 		makeReady(&cache)
 		served(service)
@@ -142,6 +159,8 @@ var _ = Describe("A service's settings", func() {
 		Expect(c.Delete(ctx, template)).To(Succeed())
 		Consistently(func() string { return read(isvc).ResourceVersion }).Should(Equal(before))
 		create(readyTemplate(service.Namespace, "t", "m"))
-		Eventually(func() []corev1.EnvVar { return read(isvc).Spec.Predictor.Containers[0].Env }).Should(ContainElement(HaveField("Name", "LATER")))
+		Eventually(func() []corev1.EnvVar { return read(isvc).Spec.Predictor.Containers[0].Env }).Should(ContainElement(HaveField(
+			"Name", "LATER",
+		)))
 	})
 })

@@ -142,14 +142,13 @@ func FindMatchingCustomModel(
 // newModel builds the model that a service needs and nobody has, nil for none.
 func (f ModelFetchResult) newModel(service *aimv1alpha1.AIMService) *aimv1alpha1.AIMModel {
 	out := &aimv1alpha1.AIMModel{
-		ObjectMeta: metav1.ObjectMeta{Namespace: service.Namespace, Labels: map[string]string{
-			managedByLabel: managedBy, originLabel: "auto-generated", serviceNameLabel: serviceLabelValue(service),
-		}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: service.Namespace, Labels: createdLabels(service)},
 		Spec: aimv1alpha1.AIMModelSpec{
 			RuntimeConfigName: service.Spec.RuntimeConfigName, ServiceAccountName: service.Spec.ServiceAccountName,
 			ImagePullSecrets: service.Spec.ImagePullSecrets,
 		},
 	}
+	out.Labels[originLabel] = "auto-generated"
 	switch custom := f.CustomSpec; {
 	case f.ImageURI != "":
 		out.Name, _ = GenerateModelName(f.ImageURI) // it has a name, or it is not set
@@ -172,7 +171,7 @@ func (obs ServiceObservation) modelHealth() health.Component {
 	case obs.newModel != nil:
 		c.State, c.Reason, c.Message, c.Dependency = health.Pending, "CreatingModel", "Making model "+obs.newModel.Name, health.Downstream
 	case obs.model != nil:
-		return modelWords.say(c, "Model "+obs.model.Name, obs.model.Status.Status)
+		return modelStates.assess(c, "Model "+obs.model.Name, obs.model.Status.Status)
 	default:
 		c.Errors = []error{cmp.Or(obs.models.err, obs.models.Model.Failure(), obs.models.ClusterModel.Failure())}
 	}

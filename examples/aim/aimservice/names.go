@@ -117,7 +117,7 @@ func derivedTemplateName(base string, overrides *aimv1alpha1.AIMServiceOverrides
 	return name
 }
 
-// overrideParts lists what overrides change, in words.
+// overrideParts lists what overrides change, as parts of a name.
 func overrideParts(overrides *aimv1alpha1.AIMServiceOverrides) []string {
 	if overrides == nil {
 		return nil
@@ -146,22 +146,24 @@ const (
 	serviceNameLabel = domain + "service.name"
 	// originLabel marks models that a service has made.
 	originLabel = domain + "origin"
-	// managedByLabel is on every child.
+	// managedByLabel is on every child: the controller, on what serves the model the product.
 	managedByLabel = "app.kubernetes.io/managed-by"
 	componentLabel = "app.kubernetes.io/component"
-	managedBy      = "aim-engine"
+	product        = "aim-engine"
 	// PauseAnnotation pauses a service when its value is "true".
 	PauseAnnotation = domain + "reconciliation-paused"
 	// CleanupFinalizer keeps a service until its caches are cleaned up.
 	CleanupFinalizer = domain + "template-cache-cleanup"
 )
 
-// childLabels are the labels of a child: its own, then those of the service that
-// are passed on, then the ones that every child has; the first wins. Labels of the
-// product's domain are always passed on, others when the runtime config says so.
+// childLabels are the labels of a child: its own and the name of the service, then
+// those of the service that are passed on, then the ones that every object has which
+// a service creates; the first wins. Labels of the product's domain are always
+// passed on, others when the runtime config says so.
 func childLabels(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, own map[string]string) map[string]string {
-	out := ownLabels(service)
+	out := createdLabels(service)
 	maps.Copy(out, naming.MatchingLabels(service.Labels, slices.Concat(runtimeconfig.PropagatedLabels(config), []string{domain + "*"})...))
+	out[serviceLabel] = serviceLabelValue(service)
 	for key, value := range own {
 		if value != "" {
 			out[key] = value
@@ -170,10 +172,9 @@ func childLabels(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntime
 	return out
 }
 
-// ownLabels are the labels that name the service.
-func ownLabels(service *aimv1alpha1.AIMService) map[string]string {
-	name := serviceLabelValue(service)
-	return map[string]string{managedByLabel: managedBy, serviceLabel: name, serviceNameLabel: name}
+// createdLabels are the labels of every object that a service creates.
+func createdLabels(service *aimv1alpha1.AIMService) map[string]string {
+	return map[string]string{managedByLabel: Name, serviceNameLabel: serviceLabelValue(service)}
 }
 
 // serviceLabelValue is the name of a service as its children carry it.

@@ -16,20 +16,24 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// ServiceObservation is what the fetched world means for a service.
+// ServiceObservation is what follows for a service from what was read.
 type ServiceObservation struct {
 	ServiceFetchResult
 
-	service   *aimv1alpha1.AIMService
-	model     *aimv1alpha1.AIMModel // in use, nil when it does not exist
-	newModel  *aimv1alpha1.AIMModel
-	template  *aimv1alpha1.AIMServiceTemplate // in use, nil when it does not exist
-	cache     *aimv1alpha1.AIMTemplateCache
-	lostPaths claims.Decisions // to whom: of two services that want one path of a gateway, the older has it
+	service  *aimv1alpha1.AIMService
+	model    *aimv1alpha1.AIMModel // in use, nil when it does not exist
+	newModel *aimv1alpha1.AIMModel
+	template *aimv1alpha1.AIMServiceTemplate // in use, nil when it does not exist
+	cache    *aimv1alpha1.AIMTemplateCache
+
+	plannedRoute *gatewayv1.HTTPRoute // nil without routing
+	routeErr     error                // why there cannot be one
+	lostPaths    claims.Decisions     // to whom: of two services that want one path of a gateway, the older has it
 }
 
 // ComposeState decides which of the fetched objects the service uses.
@@ -37,46 +41,47 @@ func (*ServiceReconciler) ComposeState(_ context.Context, rc pass, fetched Servi
 	obs := ServiceObservation{
 		ServiceFetchResult: fetched, service: rc.Object, template: fetched.templates.resolved(),
 		model: fetched.models.resolved(), newModel: fetched.models.newModel(rc.Object),
-		lostPaths: claims.Decide(append(claims.Of(rc.Object, fetched.plannedRoute), fetched.rivals...)).Of(rc.Object).Lost(),
 	}
+	obs.plannedRoute, obs.routeErr = httpRoute(rc.Object, fetched.runtimeConfig.Merged, fetched.isvcName)
+	obs.lostPaths = claims.Decide(append(claims.Of(rc.Object, obs.plannedRoute), fetched.rivals...)).Of(rc.Object).Lost()
 	if obs.template != nil && fetched.caches.OK() {
 		obs.cache = findCache(rc.Object, obs.template, fetched.caches.Value.Items)
 	}
 	return obs
 }
 
-// verdict is what a word of a status says of the object that has it.
-type verdict struct {
+// assessment is the state and the reason of an object with a status.
+type assessment struct {
 	state  health.State
 	reason string
 }
 
-// words are the verdicts by word; that of the empty word goes for all others.
-type words map[aimv1alpha1.AIMStatus]verdict
+// assessments are those of each status; that of the empty status is for all others.
+type assessments map[aimv1alpha1.AIMStatus]assessment
 
 var (
-	modelWords = words{
+	modelStates = assessments{
 		aimv1alpha1.AIMStatusReady: {health.Ready, "ModelResolved"}, aimv1alpha1.AIMStatusDegraded: {health.Failed, "ModelNotReady"},
 		aimv1alpha1.AIMStatusFailed: {health.Failed, "ModelNotReady"}, "": {health.Progressing, "ModelNotReady"},
 	}
-	templateWords = words{
+	templateStates = assessments{
 		aimv1alpha1.AIMStatusReady: {health.Ready, reasonResolved}, aimv1alpha1.AIMStatusDegraded: {health.Failed, reasonNotReady},
 		aimv1alpha1.AIMStatusFailed: {health.Failed, reasonNotReady}, "": {health.Progressing, reasonNotReady},
 		aimv1alpha1.AIMStatusNotAvailable: {health.NotAvailable, reasonNotReady},
 	}
-	cacheWords = words{
+	cacheStates = assessments{
 		aimv1alpha1.AIMStatusReady: {health.Ready, "CacheReady"}, aimv1alpha1.AIMStatusProgressing: {health.Progressing, "CacheNotReady"},
 		aimv1alpha1.AIMStatusFailed: {health.Failed, "CacheFailed"}, "": {health.Progressing, "CacheCreating"},
 	}
 )
 
-// say completes the health of an object with the verdict on its status.
-func (w words) say(c health.Component, what string, status aimv1alpha1.AIMStatus) health.Component {
-	said, known := w[status]
+// assess completes the health of an object by its status.
+func (all assessments) assess(c health.Component, what string, status aimv1alpha1.AIMStatus) health.Component {
+	found, known := all[status]
 	if !known {
-		said = w[""]
+		found = all[""]
 	}
-	c.State, c.Reason, c.Message = said.state, said.reason, fmt.Sprintf("%s is %s", what, cmp.Or(status, "without status"))
+	c.State, c.Reason, c.Message = found.state, found.reason, fmt.Sprintf("%s is %s", what, cmp.Or(status, "without status"))
 	return c
 }
 
@@ -93,10 +98,15 @@ func (obs ServiceObservation) GetComponentHealth(context.Context) []health.Compo
 
 // inferenceServiceHealth: what KServe says; while that is not Ready, its warnings.
 func (obs ServiceObservation) inferenceServiceHealth() health.Component {
-	c := health.Component{Name: "InferenceService", Dependency: health.Downstream, Child: true, State: health.Progressing, Reason: "CreatingRuntime"}
+	c := health.Component{
+		Name: "InferenceService", Dependency: health.Downstream, Child: true, State: health.Progressing, Reason: "CreatingRuntime",
+	}
 	switch {
 	case obs.isvcNameErr != nil:
-		return health.Component{Name: c.Name, Errors: []error{health.NewError(health.InvalidSpec, "InvalidName", obs.isvcNameErr.Error(), obs.isvcNameErr)}}
+		return health.Component{
+			Name:   c.Name,
+			Errors: []error{health.NewError(health.InvalidSpec, "InvalidName", obs.isvcNameErr.Error(), obs.isvcNameErr)},
+		}
 	case obs.isvc.IsNotFound():
 		c.Message = "InferenceService not found"
 	case obs.isvc.HasError():
@@ -106,7 +116,8 @@ func (obs ServiceObservation) inferenceServiceHealth() health.Component {
 	default:
 		c.Message = "InferenceService is not ready"
 		for _, event := range obs.events.Value.Items {
-			conflict := strings.Contains(event.Message, "the object has been modified") || strings.Contains(event.Message, "Operation cannot be fulfilled")
+			conflict := strings.Contains(event.Message, "the object has been modified") ||
+				strings.Contains(event.Message, "Operation cannot be fulfilled")
 			if event.Reason == "ServerlessModeRejected" || event.Type == corev1.EventTypeWarning && event.Reason == "InternalError" && !conflict {
 				c.State, c.Reason, c.Message = health.Failed, event.Reason, event.Message
 			}
@@ -170,7 +181,10 @@ func (obs ServiceObservation) routeHealth() health.Component {
 
 // DecorateStatus sets what the service uses. A reference is set once its object is
 // ready, and stays until another one takes its place.
-func (*ServiceReconciler) DecorateStatus(status *aimv1alpha1.AIMServiceStatus, _ *conditions.Manager, _ reconcile.StatusContext[*aimv1alpha1.AIMService], obs ServiceObservation) {
+func (*ServiceReconciler) DecorateStatus(
+	status *aimv1alpha1.AIMServiceStatus, _ *conditions.Manager, _ reconcile.StatusContext[*aimv1alpha1.AIMService],
+	obs ServiceObservation,
+) {
 	if obs.model.IsReady() {
 		status.ResolvedModel = aimv1alpha1.ReferenceTo(obs.model)
 	}

@@ -83,7 +83,9 @@ var _ = Describe("In operation", func() {
 		Expect(err).NotTo(HaveOccurred())
 		other := serviceOf(ns, "other", "m")
 		create(other)
-		theirs := &kserve.InferenceService{ObjectMeta: named(ns, name), Spec: kserve.InferenceServiceSpec{Predictor: kserve.Predictor{MaxReplicas: 3}}}
+		theirs := &kserve.InferenceService{
+			ObjectMeta: named(ns, name), Spec: kserve.InferenceServiceSpec{Predictor: kserve.Predictor{MaxReplicas: 3}},
+		}
 		theirs.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(other, aimv1alpha1.GroupVersion.WithKind("AIMService"))}
 		Expect(c.Create(ctx, theirs)).To(Succeed())
 		before := read(theirs).ResourceVersion
@@ -101,8 +103,12 @@ var _ = Describe("In operation", func() {
 		service.Spec.MinReplicas, service.Spec.MaxReplicas = new(int32(5)), new(int32(2))
 		world(service)
 		routeOf(service) // the refusal of one child does not keep back another
-		Eventually(condition(service, "ConfigValid")).Should(And(HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas")))
-		Eventually(condition(service, "Ready")).Should(And(HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas")))
+		Eventually(condition(service, "ConfigValid")).Should(And(
+			HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas"),
+		))
+		Eventually(condition(service, "Ready")).Should(And(
+			HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas"),
+		))
 		Eventually(state(service)).Should(Equal("Failed"))
 		update(service, func() { service.Spec.MaxReplicas = new(int32(5)) })
 		inferenceServiceOf(service)

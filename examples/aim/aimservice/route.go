@@ -16,6 +16,9 @@ const MaxRoutePathLength = pathtemplate.DefaultMaxBytes
 // paths keeps compiled path templates between passes.
 var paths pathtemplate.Cache
 
+// ownPath are the options of the path of a service's route. Unlike [ResolveServiceRoutePath] it refuses "/", which takes every request.
+var ownPath = pathtemplate.Options{Cache: &paths}
+
 // DefaultRoutePath returns the path of a service without a template:
 // /{namespace}/{uid}.
 func DefaultRoutePath(service *aimv1alpha1.AIMService) string {
@@ -57,10 +60,9 @@ func layerOf(name string, optional *aimv1alpha1.AIMRuntimeRoutingConfig) routing
 // httpRoute builds the route of a service to its predictor, nil when routing is
 // off.
 func httpRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, isvcName string) (*gatewayv1.HTTPRoute, error) {
-	options := pathtemplate.Options{Cache: &paths} // unlike ResolveServiceRoutePath it refuses "/", which takes every request
-	return routingOf(service, config).HTTPRoute(service, options, routing.Route{
+	return routingOf(service, config).HTTPRoute(service, ownPath, routing.Route{
 		Name:   routeName(service),
-		Labels: childLabels(service, config, map[string]string{componentLabel: "routing"}),
+		Labels: childLabels(service, config, map[string]string{managedByLabel: product, componentLabel: "routing"}),
 		Rules: []routing.Rule{{
 			ReplacePrefix: new("/"),
 			Backends:      []routing.Backend{{Kind: "Service", Name: isvcName + predictorSuffix, Namespace: service.Namespace, Port: 80}},
@@ -73,7 +75,24 @@ func httpRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeCo
 func routeClaims(route *gatewayv1.HTTPRoute) []string {
 	var keys []string
 	for _, claim := range claims.Of(route, route) {
-		keys = append(keys, claim.Parent.String()+" "+claim.Path)
+		keys = append(keys, claimKey(claim.Parent, claim.Path))
 	}
 	return keys
+}
+
+// claimKey is the value under which routes with a path on a parent are found.
+func claimKey(parent claims.Parent, path string) string { return parent.String() + " " + path }
+
+// askedFor is the value under which routes with the path and the gateway are found
+// that a service asks for; false when it asks for no route or for one that cannot be.
+func askedFor(service *aimv1alpha1.AIMService, settings routing.Settings) (key string, ok bool) {
+	gateway, err := settings.Parent()
+	if gateway == nil || err != nil {
+		return "", false
+	}
+	path, err := settings.Path(service, ownPath)
+	return claimKey(claims.Parent{
+		Kind: string(ptr.Deref(gateway.Kind, "")), Name: string(gateway.Name),
+		Namespace: string(ptr.Deref(gateway.Namespace, gatewayv1.Namespace(service.Namespace))),
+	}, path), err == nil
 }

@@ -61,8 +61,9 @@ func TestSDKIsNeeded(t *testing.T) {
 			}},
 		},
 		"Prune": {
-			reason: "children that are wanted no longer go", off: reconciletest.Without{Prune: true}, service: routedTo(serviceOf(ns, "s", "m"), "/s"),
-			given: []client.Object{readyModel(ns, "m"), readyTemplate(ns, "t", "m")},
+			reason: "children that are wanted no longer go", off: reconciletest.Without{Prune: true},
+			service: routedTo(serviceOf(ns, "s", "m"), "/s"),
+			given:   []client.Object{readyModel(ns, "m"), readyTemplate(ns, "t", "m")},
 			standIn: func() reconciletest.StandIn {
 				return when("Running", func(ctx context.Context, c client.Client, s *aimv1alpha1.AIMService) error {
 					if !*s.Spec.Routing.Enabled {
@@ -72,11 +73,14 @@ func TestSDKIsNeeded(t *testing.T) {
 					return c.Update(ctx, s)
 				})
 			},
-			scenario: reconciletest.Scenario{Expect: []client.Object{is("Running")}, Gone: []client.Object{&gatewayv1.HTTPRoute{ObjectMeta: named(ns, routeName)}}},
+			scenario: reconciletest.Scenario{
+				Expect: []client.Object{is("Running")}, Gone: []client.Object{&gatewayv1.HTTPRoute{ObjectMeta: named(ns, routeName)}},
+			},
 		},
 		"Tracker": {
-			reason: "what was looked for wakes the service when it comes", off: reconciletest.Without{Tracker: true}, service: serviceOf(ns, "s", "m"),
-			given: []client.Object{readyModel(ns, "m")},
+			reason: "what was looked for wakes the service when it comes", off: reconciletest.Without{Tracker: true},
+			service: serviceOf(ns, "s", "m"),
+			given:   []client.Object{readyModel(ns, "m")},
 			standIn: func() reconciletest.StandIn {
 				seen := ""
 				return when("Pending", func(ctx context.Context, c client.Client, s *aimv1alpha1.AIMService) error {

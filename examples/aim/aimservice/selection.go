@@ -83,7 +83,9 @@ const (
 
 // selector is the selection of a template: what is rejected, in this order, and
 // what is preferred.
-func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool) templates.Selector[TemplateCandidate] {
+func selector(
+	overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool,
+) templates.Selector[TemplateCandidate] {
 	type candidate = TemplateCandidate
 	available := map[string]bool{"": true} // a candidate that needs no GPU finds what it needs
 	for _, name := range availableGPUs {
@@ -96,7 +98,10 @@ func selector(overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string
 			templates.Keep(stageUnoptimized, "UnoptimizedTemplateFiltered", func(c *candidate) bool {
 				return allowUnoptimized || c.profile().Type == aimv1alpha1.AIMProfileTypeOptimized
 			}),
-			templates.Keep(stageOverrides, "ServiceOverridesNotMatched", func(c *candidate) bool { return overrides == nil || c.matches(overrides) }),
+			templates.Keep(
+				stageOverrides, "ServiceOverridesNotMatched",
+				func(c *candidate) bool { return overrides == nil || c.matches(overrides) },
+			),
 			templates.Keep(stageGPU, "RequiredGPUNotInCluster", func(c *candidate) bool { return available[c.gpuModel()] }),
 			templates.OnlyBest("scope", "NamespaceTemplatePreferred", func(c *candidate) int {
 				if c.Scope == aimv1alpha1.AIMResolutionScopeNamespace {
@@ -151,7 +156,9 @@ func diagnose(result templates.Result[TemplateCandidate]) SelectionDiagnostics {
 
 // selectTemplateForModel reads the templates of a model and chooses one: the one
 // that the service uses already while that is Ready, else the best.
-func selectTemplateForModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string) (f TemplateFetchResult) {
+func selectTemplateForModel(
+	ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string,
+) (f TemplateFetchResult) {
 	ofModel := client.MatchingFields{modelNameIndex: modelName}
 	ours := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMServiceTemplateList{}, client.InNamespace(service.Namespace), ofModel)
 	clusters := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMClusterServiceTemplateList{}, ofModel)

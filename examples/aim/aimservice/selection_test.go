@@ -22,7 +22,10 @@ func TestSelectTemplateNormalisesGPUs(t *testing.T) {
 	} {
 		best, _, counts, _ := aimservice.SelectTemplate(candidates, nil, []string{available}, true)
 		if got := best != nil; got != want || (counts.AfterGPUAvailabilityFilter == 1) != want {
-			t.Errorf("with %q available: got a template %t and %d after the filter, want %t", available, got, counts.AfterGPUAvailabilityFilter, want)
+			t.Errorf(
+				"with %q available: got a template %t and %d after the filter, want %t", available, got,
+				counts.AfterGPUAvailabilityFilter, want,
+			)
 		}
 	}
 }

@@ -28,7 +28,9 @@ func clusterTemplate(name, model string) *aimv1alpha1.AIMClusterServiceTemplate 
 func noInferenceService(namespace string) {
 	GinkgoHelper()
 	Consistently(func(g Gomega) {
-		list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "serving.kserve.io/v1beta1", Kind: "InferenceServiceList"}}
+		list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{
+			APIVersion: "serving.kserve.io/v1beta1", Kind: "InferenceServiceList",
+		}}
 		g.Expect(c.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
 		g.Expect(list.Items).To(BeEmpty())
 	}, "300ms").Should(Succeed())
@@ -147,7 +149,9 @@ var _ = Describe("Frozen dependencies", func() {
 		template.Status.Status = aimv1alpha1.AIMStatusPending
 		service := serviceOf(ns, "s", "m")
 		create(readyModel(ns, "m"), template, service)
-		Eventually(condition(service, "TemplateReady")).Should(And(HavePrefix("False TemplateNotReady"), ContainSubstring("TemplatePending ("+ns+"/t)")))
+		Eventually(condition(service, "TemplateReady")).Should(And(
+			HavePrefix("False TemplateNotReady"), ContainSubstring("TemplatePending ("+ns+"/t)"),
+		))
 		Eventually(state(service)).Should(Equal("Pending"))
 		setStatus(readyTemplate(ns, "t", "m"))
 		served(service)
@@ -218,7 +222,9 @@ var _ = Describe("Frozen dependencies", func() {
 		service := serviceOf(ns, "s", "")
 		service.Spec.Model = aimv1alpha1.AIMServiceModel{Image: new(" " + one.Spec.Image + " ")}
 		create(one, two, readyTemplate(ns, "t", "one"), service)
-		Eventually(condition(service, "ModelReady")).Should(And(HavePrefix("False MultipleModelsFound"), ContainSubstring(ns+"/one"), ContainSubstring(ns+"/two")))
+		Eventually(condition(service, "ModelReady")).Should(And(
+			HavePrefix("False MultipleModelsFound"), ContainSubstring(ns+"/one"), ContainSubstring(ns+"/two"),
+		))
 		Eventually(state(service)).Should(Equal("Failed"))
 		Expect(c.Delete(ctx, two)).To(Succeed())
 		served(service)

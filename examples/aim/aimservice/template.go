@@ -60,7 +60,9 @@ func fetchTemplate(ctx context.Context, r reconcile.Reader, service *aimv1alpha1
 	if key.Name == "" {
 		f = selectTemplateForModel(ctx, r, service, modelName)
 	} else {
-		f.Template, f.ClusterTemplate = reconcile.FetchNearest(ctx, r, key, &aimv1alpha1.AIMServiceTemplate{}, &aimv1alpha1.AIMClusterServiceTemplate{})
+		f.Template, f.ClusterTemplate = reconcile.FetchNearest(
+			ctx, r, key, &aimv1alpha1.AIMServiceTemplate{}, &aimv1alpha1.AIMClusterServiceTemplate{},
+		)
 		if f.ClusterTemplate.IsNotFound() {
 			f.err = notFound(reasonNotFound, "template", key.Name, key.Namespace)
 		}
@@ -90,11 +92,16 @@ func (obs ServiceObservation) derivedTemplate(base *aimv1alpha1.AIMServiceTempla
 	}
 	spec.Resources = cmp.Or(service.Spec.Resources, spec.Resources)
 	out := &aimv1alpha1.AIMServiceTemplate{
-		ObjectMeta: metav1.ObjectMeta{Name: obs.templates.derivedName, Namespace: service.Namespace, Labels: childLabels(service, obs.runtimeConfig.Merged, nil)},
-		Spec:       aimv1alpha1.AIMServiceTemplateSpec{AIMServiceTemplateSpecCommon: *spec},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: obs.templates.derivedName, Namespace: service.Namespace,
+			Labels: childLabels(service, obs.runtimeConfig.Merged, nil),
+		},
+		Spec: aimv1alpha1.AIMServiceTemplateSpec{AIMServiceTemplateSpecCommon: *spec},
 	}
 	if service.Spec.GetCachingMode() == aimv1alpha1.CachingModeShared {
-		out.Spec.Caching = &aimv1alpha1.AIMTemplateCachingConfig{Enabled: true, Env: ptr.Deref(base.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env}
+		out.Spec.Caching = &aimv1alpha1.AIMTemplateCachingConfig{
+			Enabled: true, Env: ptr.Deref(base.Spec.Caching, aimv1alpha1.AIMTemplateCachingConfig{}).Env,
+		}
 	}
 	return out
 }
@@ -104,7 +111,7 @@ func (obs ServiceObservation) templateHealth() health.Component {
 	c := health.Component{Name: "Template", Dependency: health.Upstream}
 	f := obs.templates
 	if t := obs.template; t != nil {
-		return templateWords.say(c, "Template "+t.Name, t.Status.Status)
+		return templateStates.assess(c, "Template "+t.Name, t.Status.Status)
 	}
 	failure := cmp.Or(f.Template.Failure(), f.ClusterTemplate.Failure(), f.derived.Failure())
 	switch used := obs.service.Status.ResolvedTemplate; {
@@ -115,7 +122,9 @@ func (obs ServiceObservation) templateHealth() health.Component {
 	case f.derivedName != "":
 		c.State, c.Reason, c.Message, c.Dependency = health.Progressing, reasonNotReady, "Making template "+f.derivedName, health.Downstream
 	case obs.running() && used != nil:
-		c.State, c.Reason, c.Message = health.Ready, reasonResolved, fmt.Sprintf("Template %s is gone or not ready; the model keeps running as it made it", used.Name)
+		c.State, c.Reason, c.Message = health.Ready, reasonResolved, fmt.Sprintf(
+			"Template %s is gone or not ready; the model keeps running as it made it", used.Name,
+		)
 	case f.selection != nil:
 		return f.selection.health(c)
 	default:

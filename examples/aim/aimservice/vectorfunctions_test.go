@@ -32,7 +32,9 @@ var functions = map[string]func(t *testing.T, input json.RawMessage) any{
 	},
 	"templateCacheName": func(t *testing.T, in json.RawMessage) any {
 		v := decode[struct{ TemplateName, Namespace, ServiceName, ServiceIdentity, Mode string }](t, in)
-		return name(aimservice.GenerateTemplateCacheName(v.TemplateName, v.Namespace, v.ServiceName, v.ServiceIdentity, aimv1alpha1.AIMCachingMode(v.Mode)))
+		return name(aimservice.GenerateTemplateCacheName(
+			v.TemplateName, v.Namespace, v.ServiceName, v.ServiceIdentity, aimv1alpha1.AIMCachingMode(v.Mode),
+		))
 	},
 	"cachingMode": func(t *testing.T, in json.RawMessage) any {
 		mode := decode[struct{ Mode string }](t, in).Mode
@@ -222,7 +224,8 @@ func selectTemplate(t *testing.T, in json.RawMessage) any {
 	best, count, counts, evaluations := aimservice.SelectTemplate(candidates, v.Overrides.object(), v.AvailableGPUs, v.AllowUnoptimized)
 	out := object{"best": nil, "bestCount": count, "outcome": "none", "diagnostics": object{
 		"total": counts.TotalCandidates, "afterAvailability": counts.AfterAvailabilityFilter, "afterUnoptimized": counts.AfterUnoptimizedFilter,
-		"afterOverrides": counts.AfterOverridesFilter, "afterGPU": counts.AfterGPUAvailabilityFilter, "unoptimizedFiltered": counts.UnoptimizedTemplatesWereFiltered,
+		"afterOverrides": counts.AfterOverridesFilter, "afterGPU": counts.AfterGPUAvailabilityFilter,
+		"unoptimizedFiltered": counts.UnoptimizedTemplatesWereFiltered,
 	}}
 	if best != nil {
 		out["best"], out["outcome"] = best.Name, "selected"
@@ -271,10 +274,16 @@ func selectForModel(t *testing.T, in json.RawMessage) any {
 	}
 	result := aimservice.Selector(v.Overrides.object(), available, v.AllowUnoptimized).Select(candidates)
 	if result.Chosen != nil {
-		return object{"selected": object{"name": result.Chosen.Name, "scope": result.Chosen.Scope}, "candidateCount": 1, "existButNotReady": false, "message": "", "reason": ""}
+		return object{
+			"selected": object{"name": result.Chosen.Name, "scope": result.Chosen.Scope}, "candidateCount": 1,
+			"existButNotReady": false, "message": "", "reason": "",
+		}
 	}
 	why := aimservice.Explain(v.ModelName, result)
-	return object{"selected": nil, "candidateCount": why.CandidateCount, "existButNotReady": why.TemplatesExistButNotReady, "message": why.SelectionMessage, "reason": why.SelectionReason}
+	return object{
+		"selected": nil, "candidateCount": why.CandidateCount, "existButNotReady": why.TemplatesExistButNotReady,
+		"message": why.SelectionMessage, "reason": why.SelectionReason,
+	}
 }
 
 func resources(t *testing.T, in json.RawMessage) any {
@@ -305,7 +314,10 @@ func replicas(t *testing.T, in json.RawMessage) any {
 		}
 	}
 	minimum, maximum, annotations := aimservice.Replicas(spec, "svc-x")
-	return object{"minReplicas": minimum, "maxReplicas": maximum, "annotations": annotations, "runtimeStatus": aimservice.RuntimeStatus(spec, hpa)}
+	return object{
+		"minReplicas": minimum, "maxReplicas": maximum, "annotations": annotations,
+		"runtimeStatus": aimservice.RuntimeStatus(spec, hpa),
+	}
 }
 
 func containerEnvFact(t *testing.T, in json.RawMessage) any {

@@ -68,7 +68,9 @@ var _ = Describe("Weakness", func() {
 		}
 		after := read(service)
 		Expect(after.ResourceVersion).To(Equal(before.ResourceVersion))
-		Expect(meta.FindStatusCondition(after.Status.Conditions, "Ready").Reason).To(Equal(meta.FindStatusCondition(before.Status.Conditions, "Ready").Reason))
+		Expect(meta.FindStatusCondition(
+			after.Status.Conditions, "Ready",
+		).Reason).To(Equal(meta.FindStatusCondition(before.Status.Conditions, "Ready").Reason))
 	})
 
 	It("2: a user's fix reaches the InferenceService while its pod still fails", func() {
@@ -85,7 +87,9 @@ var _ = Describe("Weakness", func() {
 		Eventually(condition(service, "InferenceServicePodsReady")).Should(HavePrefix("False ImagePullAuthFailure"))
 		Eventually(state(service)).Should(Equal("Failed"))
 		update(service, func() { service.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "pull"}} })
-		Eventually(func() []corev1.LocalObjectReference { return read(isvc).Spec.Predictor.ImagePullSecrets }).Should(ConsistOf(HaveField("Name", "pull")))
+		Eventually(func() []corev1.LocalObjectReference { return read(isvc).Spec.Predictor.ImagePullSecrets }).Should(ConsistOf(HaveField(
+			"Name", "pull",
+		)))
 	})
 
 	It("3: a pod that was evicted beside a healthy one does no harm", func() {
@@ -94,7 +98,9 @@ var _ = Describe("Weakness", func() {
 		isvc := inferenceServiceOf(service)
 		gone, well := podOf(service.Namespace, "gone", isvc.Name), podOf(service.Namespace, "well", isvc.Name)
 		gone.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"}
-		well.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+		well.Status = corev1.PodStatus{
+			Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+		}
 		create(gone, well)
 		served(service)
 		Eventually(condition(service, "InferenceServicePodsReady")).Should(HavePrefix("True"))
@@ -136,8 +142,12 @@ var _ = Describe("Weakness", func() {
 			"spec": map[string]any{"predictor": map[string]any{"maxReplicas": 9}},
 		})
 		Expect(err).NotTo(HaveOccurred())
-		Expect(c.Patch(ctx, taken, client.RawPatch(types.ApplyPatchType, raw), client.FieldOwner("somebody"), client.ForceOwnership)).To(Succeed())
-		Eventually(func(g Gomega) string { _ = state(service)(g); return describe(service) }).Should(And(ContainSubstring("maxReplicas"), ContainSubstring("somebody")))
+		Expect(c.Patch(
+			ctx, taken, client.RawPatch(types.ApplyPatchType, raw), client.FieldOwner("somebody"), client.ForceOwnership,
+		)).To(Succeed())
+		Eventually(func(g Gomega) string { _ = state(service)(g); return describe(service) }).Should(And(
+			ContainSubstring("maxReplicas"), ContainSubstring("somebody"),
+		))
 	})
 
 	It("7: a bad timeout or route does not keep the model from being served", func() {
@@ -303,7 +313,9 @@ var _ = Describe("Weakness", func() {
 		model := &aimv1alpha1.AIMModel{ObjectMeta: named(ns, aimservice.GenerateCustomModelName(custom))}
 		Eventually(func() error { return c.Get(ctx, client.ObjectKeyFromObject(model), model) }).Should(Succeed())
 		Expect(model.OwnerReferences).To(BeEmpty())
-		Expect(model.Labels).To(And(HaveKeyWithValue("aim.eai.amd.com/origin", "auto-generated"), HaveKeyWithValue("aim.eai.amd.com/custom-model", "true")))
+		Expect(model.Labels).To(And(
+			HaveKeyWithValue("aim.eai.amd.com/origin", "auto-generated"), HaveKeyWithValue("aim.eai.amd.com/custom-model", "true"),
+		))
 		makeReady(model)
 		for _, service := range []*aimv1alpha1.AIMService{one, two} {
 			Eventually(condition(service, "ModelReady")).Should(HavePrefix("True ModelResolved"))
@@ -322,7 +334,10 @@ var _ = Describe("Weakness", func() {
 		}}} // MI100 and MI210, which no other test has
 		Expect(c.Create(ctx, node)).To(Succeed())
 		DeferCleanup(func() { Expect(c.Delete(ctx, node)).To(Succeed()) })
-		create(readyModel(ns, "both"), needing("old", "both", "MI100"), needing("new", "both", "MI210"), readyModel(ns, "one"), needing("only", "one", "MI100"))
+		create(
+			readyModel(ns, "both"), needing("old", "both", "MI100"), needing("new", "both", "MI210"), readyModel(ns, "one"),
+			needing("only", "one", "MI100"),
+		)
 		for name, want := range map[string]string{"both": "new", "one": "only"} {
 			service := serviceOf(ns, name, name)
 			create(service)
@@ -337,13 +352,19 @@ var _ = Describe("Weakness", func() {
 		create(readyModel(ns, "m"), weights(readyTemplate(ns, "t", "m")), service)
 		Eventually(func() int { return len(cachesIn(ns)) }).Should(Equal(1))
 		cache := cachesIn(ns)[0]
-		cache.Status = aimv1alpha1.AIMTemplateCacheStatus{Status: aimv1alpha1.AIMStatusReady, Artifacts: map[string]aimv1alpha1.AIMResolvedArtifact{}}
+		cache.Status = aimv1alpha1.AIMTemplateCacheStatus{
+			Status: aimv1alpha1.AIMStatusReady, Artifacts: map[string]aimv1alpha1.AIMResolvedArtifact{},
+		}
 		for _, name := range []string{"c", "a", "b"} {
-			cache.Status.Artifacts[name] = aimv1alpha1.AIMResolvedArtifact{Name: name, UID: name, Model: "acme/" + name, Status: aimv1alpha1.AIMStatusReady, PersistentVolumeClaim: "pvc-" + name}
+			cache.Status.Artifacts[name] = aimv1alpha1.AIMResolvedArtifact{
+				Name: name, UID: name, Model: "acme/" + name, Status: aimv1alpha1.AIMStatusReady, PersistentVolumeClaim: "pvc-" + name,
+			}
 		}
 		setStatus(&cache)
 		isvc := inferenceServiceOf(service)
-		Expect(isvc.Spec.Predictor.Volumes).To(HaveExactElements(HaveField("Name", "dshm"), HaveField("Name", "a"), HaveField("Name", "b"), HaveField("Name", "c")))
+		Expect(isvc.Spec.Predictor.Volumes).To(HaveExactElements(
+			HaveField("Name", "dshm"), HaveField("Name", "a"), HaveField("Name", "b"), HaveField("Name", "c"),
+		))
 		Expect(isvc.Spec.Predictor.Containers[0].VolumeMounts[1].MountPath).To(Equal("/workspace/cache/acme/a"))
 
 		cache = *read(&cache) // a cache that is lost leaves the volumes as they are

@@ -38,7 +38,8 @@ func Of(pattern string) (string, error) {
 		names := crd.Spec.Names
 		for _, version := range crd.Spec.Versions {
 			fmt.Fprintf(&out, "%s: %s %s short=%v categories=%v %s %s served=%v storage=%v status=%v\n", names.Kind, names.Plural, names.Singular,
-				names.ShortNames, names.Categories, crd.Spec.Scope, version.Name, version.Served, version.Storage, version.Subresources != nil && version.Subresources.Status != nil)
+				names.ShortNames, names.Categories, crd.Spec.Scope, version.Name, version.Served, version.Storage,
+				version.Subresources != nil && version.Subresources.Status != nil)
 			for _, column := range version.AdditionalPrinterColumns {
 				fmt.Fprintf(&out, "  column %s %s %s %d\n", column.Name, column.Type, column.JSONPath, column.Priority)
 			}

@@ -134,7 +134,9 @@ func newHandOver(t *testing.T, e *environment.Environment) *handOver {
 // addresses lets there be more Services than the 254 that the API server of a test has addresses for.
 func (w *handOver) addresses() {
 	w.Helper()
-	more := &networkingv1.ServiceCIDR{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{"10.96.0.0/16"}}}
+	more := &networkingv1.ServiceCIDR{
+		ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Spec: networkingv1.ServiceCIDRSpec{CIDRs: []string{"10.96.0.0/16"}},
+	}
 	if err := w.Create(w.Context(), more); err != nil {
 		w.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// TestSharded checks that sharded/ has what quickstart/config has, with a StatefulSet instead of the Deployment. Each Pod of the StatefulSet
-// gives the operator the number of its shard.
+// TestSharded checks that sharded/ has what quickstart/config has, with a StatefulSet instead of the Deployment. Each Pod of
+// the StatefulSet gives the operator the number of its shard.
 func TestSharded(t *testing.T) {
 	env.Require(t)
 	names := func(objects []*unstructured.Unstructured) (names []string, template corev1.PodTemplateSpec) {

@@ -29,10 +29,11 @@ import (
 
 const claim = "shard.reconcilekit.dev/quickstart"
 
-// TestTwoShards runs processes of the operator that share the owners, two of them for one shard, and kills one after the other while owners
-// are made, change and go, and while the number of shards becomes three and two again. Every owner ends as it should, nothing is made twice
-// or deleted, and the API server has seen no write for an owner of a process that had not claimed it or did not hold the lease of its shard.
-// RECONCILETEST_SEED repeats a run's kills, RECONCILETEST_CASES=all makes it 1,000 owners and 20 kills.
+// TestTwoShards runs processes of the operator that share the owners, two of them for one shard, and kills one after the
+// other while owners are made, change and go, and while the number of shards becomes three and two again. Every owner ends
+// as it should, nothing is made twice or deleted, and the API server has seen no write for an owner of a process that had
+// not claimed it or did not hold the lease of its shard. RECONCILETEST_SEED repeats a run's kills, RECONCILETEST_CASES=all
+// makes it 1,000 owners and 20 kills.
 func TestTwoShards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the operator, and waits for leases")
@@ -86,7 +87,10 @@ func shareAmongShards(t *testing.T, server *environment.Environment) {
 		t.Fatal(err)
 	}
 	wrong, handedOver := outsideTheirClaim(entries, w.namespace, w.shards)
-	t.Logf("%d writes of the processes, %d owners handed over", len(entries.Where(func(e environment.AuditEntry) bool { return e.IsWrite() })), handedOver)
+	t.Logf(
+		"%d writes of the processes, %d owners handed over",
+		len(entries.Where(func(e environment.AuditEntry) bool { return e.IsWrite() })), handedOver,
+	)
 	if handedOver == 0 {
 		t.Error("no owner was handed over")
 	}
@@ -305,9 +309,9 @@ func (w *sharing) onceEachThatStayed(entries environment.AuditEntries) {
 	}
 }
 
-// outsideTheirClaim returns the writes for owners in the namespace by a user whose shard had not claimed the owner, or who was not the last
-// to write the lease of the shard, and the claims of an owner that another shard had; and how often an owner went from one shard to another.
-// Each user has a shard.
+// outsideTheirClaim returns the writes for owners in the namespace by a user whose shard had not claimed the owner, or who
+// was not the last to write the lease of the shard, and the claims of an owner that another shard had; and how often an
+// owner went from one shard to another. Each user has a shard.
 func outsideTheirClaim(entries environment.AuditEntries, namespace string, shards map[string]string) (wrong []string, handedOver int) {
 	byArrival := slices.Clone(entries)
 	slices.SortStableFunc(byArrival, func(a, b environment.AuditEntry) int { return a.Received.Compare(b.Received) })
@@ -410,14 +414,18 @@ func TestOutsideTheirClaim(t *testing.T) {
 		return write(user, "websites", fmt.Sprintf(`{"metadata":{"uid":%q,"annotations":{%q:%s}}}`, uid, claim, holder), code)
 	}
 	writes := func(user, uid string) environment.AuditEntry {
-		return write(user, "services", fmt.Sprintf(`{"metadata":{"uid":"of the child","ownerReferences":[{"uid":%q,"controller":true}]}}`, uid), 200)
+		return write(
+			user, "services",
+			fmt.Sprintf(`{"metadata":{"uid":"of the child","ownerReferences":[{"uid":%q,"controller":true}]}}`, uid), 200,
+		)
 	}
 	status := func(user, uid string) environment.AuditEntry {
 		return write(user, "websites", fmt.Sprintf(`{"metadata":{"uid":%q},"status":{}}`, uid), 200)
 	}
 	const back = "null"
 	right := environment.AuditEntries{
-		write("a", "leases", "", 201), write("b", "leases", "", 201), claims("a", "u", `"0"`, 200), writes("a", "u"), claims("b", "u", `"1"`, 409),
+		write("a", "leases", "", 201), write("b", "leases", "", 201), claims("a", "u", `"0"`, 200), writes("a", "u"),
+		claims("b", "u", `"1"`, 409),
 		status("a", "u"), claims("a", "u", back, 200), claims("b", "u", `"1"`, 200), writes("b", "u"), // handed over
 		claims("b", "u", back, 500), claims("a", "u", `"0"`, 200), writes("a", "u"), // and back, by a process that was killed before the answer
 		write("a-standby", "leases", "", 409), write("a", "leases", "", 200), status("a", "u"),

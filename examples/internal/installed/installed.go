@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -69,7 +70,8 @@ func Run(t *testing.T, o operator.Operator, foreign []string, check func(*testin
 		options.Controller.SkipNameValidation = &again
 	}
 	logs := &process.Log{}
-	stop := i.run(o, append(pod.Containers[0].Args, "-metrics-bind-address="+address(ports[0]), "-health-probe-bind-address="+address(ports[1]),
+	stop := i.run(o, append(pod.Containers[0].Args, "-metrics-bind-address="+address(ports[0]),
+		"-health-probe-bind-address="+address(ports[1]),
 		"-leader-election-namespace="+i.deployment.Namespace, fmt.Sprintf("-webhook-port=%d", ports[2])), logs)
 	i.eventually("readiness", logs, func() error { return ready(t.Context(), address(ports[1])) })
 	for _, file := range i.samples() {
@@ -160,7 +162,11 @@ func (i *installation) reach(port int) {
 		patch := ""
 		switch object.GetKind() {
 		case "Service":
-			if strings.HasSuffix(object.GetName(), "-webhooks") {
+			ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
+			isWebhooks := func(port any) bool {
+				return port.(map[string]any)["name"] == "webhooks" //nolint:errcheck,forcetypeassert // as generated
+			}
+			if slices.ContainsFunc(ports, isWebhooks) {
 				patch = `[{"op":"replace","path":"/spec","value":{"type":"ExternalName","externalName":"localhost"}}]`
 			}
 		case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
@@ -331,7 +337,10 @@ func Gateway(t *testing.T, resources ...string) (files []string) {
 		t.Fatal(err)
 	}
 	for _, resource := range resources {
-		files = append(files, filepath.Join(strings.TrimSpace(string(folder)), "config/crd/standard", "gateway.networking.k8s.io_"+resource+".yaml"))
+		files = append(
+			files,
+			filepath.Join(strings.TrimSpace(string(folder)), "config/crd/standard", "gateway.networking.k8s.io_"+resource+".yaml"),
+		)
 	}
 	return files
 }

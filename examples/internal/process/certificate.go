@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Certify writes tls.crt and tls.key into the folder: the certificate of a server at 127.0.0.1 with the names, which signs itself, and is good
-// for a client, too, for an hour.
+// Certify writes tls.crt and tls.key into the folder: the certificate of a server at 127.0.0.1 with the names, which signs
+// itself, and is good for a client, too, for an hour.
 func Certify(t testing.TB, folder string, names ...string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -38,7 +38,9 @@ func TestCertify(t *testing.T) {
 	trusted := x509.NewCertPool()
 	trusted.AppendCertsFromPEM(text)
 	for name, wants := range map[string]bool{"": true, "models.example": true, "other.example": false} {
-		c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, ServerName: name, MinVersion: tls.VersionTLS12}}}
+		c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+			RootCAs: trusted, ServerName: name, MinVersion: tls.VersionTLS12,
+		}}}
 		answer, err := c.Get("https://" + address)
 		if err == nil {
 			_ = answer.Body.Close()

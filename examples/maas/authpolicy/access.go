@@ -15,7 +15,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // AccessName is the name of the controller of [NewAccess].
@@ -29,35 +29,35 @@ var files embed.FS
 // Access reconciles the access to one model: all auth policies on it make one
 // AuthPolicy.
 type Access struct {
-	backend.Config
+	models.Config
 	children *children.Set[*access]
 }
 
 // NewAccess declares the controller of the access. Its groups are models. The error is one of the templates.
-func NewAccess(config backend.Config) (*controller.Controller, error) {
-	set, err := backend.Children(files, children.Child[*access]{Template: "policy.yaml", When: (*access).Wanted})
+func NewAccess(config models.Config) (*controller.Controller, error) {
+	set, err := models.Children(files, children.Child[*access]{Template: "policy.yaml", When: (*access).Wanted})
 	return controller.NewGroup(AccessName, Access{config, set}).
 		Members(&maasv1alpha1.MaaSAuthPolicy{}, modelsOf).
-		Owns(backend.Kind(backend.AuthPolicy), controller.Optional).
+		Owns(models.Kind(models.AuthPolicy), controller.Optional).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
 		Reads(&maasv1alpha1.Tenant{}).
-		Reads(backend.Kind(backend.Authentication), controller.Optional).
-		Options(backend.Options("")).Build(), err
+		Reads(models.Kind(models.Authentication), controller.Optional).
+		Options(models.Options("")).Build(), err
 }
 
 // modelsOf lists the models of an auth policy, each once.
 func modelsOf(object client.Object) []types.NamespacedName {
 	if policy, ok := object.(*maasv1alpha1.MaaSAuthPolicy); ok && policy.Spec != nil {
-		return backend.Keys(policy.Spec.ModelRefs)
+		return models.Keys(policy.Spec.ModelRefs)
 	}
 	return nil
 }
 
 // access is what is known of the access to a model, and what its template says.
 type access struct {
-	backend.Shared[*maasv1alpha1.MaaSAuthPolicy]
-	backend.Config
+	models.Shared[*maasv1alpha1.MaaSAuthPolicy]
+	models.Config
 	tenant         reconcile.FetchResult[*maasv1alpha1.Tenant]
 	authentication reconcile.FetchResult[*unstructured.Unstructured]
 }
@@ -67,16 +67,16 @@ type access struct {
 func (r Access) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *access {
 	return &access{
 		Config:         r.Config,
-		Shared:         backend.FetchShared(ctx, reader, rc.Object, &maasv1alpha1.MaaSAuthPolicyList{}, safe),
-		tenant:         reconcile.Fetch(ctx, reader, backend.Key(r.SubscriptionNamespace, maasv1alpha1.TenantName), &maasv1alpha1.Tenant{}),
-		authentication: reconcile.Fetch(ctx, reader, backend.Key("", "cluster"), backend.Kind(backend.Authentication)),
+		Shared:         models.FetchShared(ctx, reader, rc.Object, &maasv1alpha1.MaaSAuthPolicyList{}, safe),
+		tenant:         reconcile.Fetch(ctx, reader, models.Key(r.SubscriptionNamespace, maasv1alpha1.TenantName), &maasv1alpha1.Tenant{}),
+		authentication: reconcile.Fetch(ctx, reader, models.Key("", "cluster"), models.Kind(models.Authentication)),
 	}
 }
 
 // safe refuses names that would end a string of the policy.
 func safe(p *maasv1alpha1.MaaSAuthPolicy) error {
 	s := subjectsOf(p)
-	return backend.ErrUnsafe(append(s.Groups, s.Users...)...)
+	return models.ErrUnsafe(append(s.Groups, s.Users...)...)
 }
 
 // subjects are who has access, sorted; an empty list instead of none.
@@ -105,7 +105,7 @@ func (a *access) Subjects() subjects { return subjectsOf(a.Valid...) }
 
 // Audience is who the cluster makes tokens for.
 func (a *access) Audience() string {
-	return cmp.Or(backend.Audience(a.authentication), defaultAudience)
+	return cmp.Or(models.Audience(a.authentication), defaultAudience)
 }
 
 // DecisionTTL is how long gateways remember answers about rights, in seconds: not longer than those that they are made from.

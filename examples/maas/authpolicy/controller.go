@@ -10,12 +10,12 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // Reconciler of MaaSAuthPolicy.
 type Reconciler struct {
-	backend.Childless[*maasv1alpha1.MaaSAuthPolicy, backend.Parts]
+	models.Childless[*maasv1alpha1.MaaSAuthPolicy, models.Parts]
 }
 
 // New declares the controller of MaaSAuthPolicy. The access itself is made by
@@ -25,21 +25,24 @@ func New(groups *controller.Controller) *controller.Controller {
 		Joins(groups).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
-		Reads(backend.Kind(backend.AuthPolicy), controller.Optional).
-		Options(backend.Options("maas.opendatahub.io/authpolicy-cleanup")).Build()
+		Reads(models.Kind(models.AuthPolicy), controller.Optional).
+		Options(models.Options("maas.opendatahub.io/authpolicy-cleanup")).Build()
 }
 
 // FetchRemoteState reads the models and the access to them.
 func (Reconciler) FetchRemoteState(
 	ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.MaaSAuthPolicy],
-) backend.Parts {
-	return backend.FetchParts(ctx, r, rc.Object, modelsOf(rc.Object), AccessName, backend.Access)
+) models.Parts {
+	return models.FetchParts(ctx, r, rc.Object, modelsOf(rc.Object), AccessName, models.Access)
 }
 
 // DecorateStatus reports how each generated policy is.
-func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSAuthPolicyStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy], parts backend.Parts) {
+func (Reconciler) DecorateStatus(
+	status *maasv1alpha1.MaaSAuthPolicyStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy],
+	parts models.Parts,
+) {
 	status.AuthPolicies = nil
-	tally := backend.Tally{
+	tally := models.Tally{
 		All: len(parts.List), AllMissing: "invalid or missing", SomeMissing: "missing", SomeUnready: "AuthPolicies not accepted/enforced",
 	}
 	for _, part := range parts.List {
@@ -47,10 +50,10 @@ func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSAuthPolicyStatus, cm *
 			tally.Missing++
 			continue
 		}
-		state := backend.Access.State(part.Key, part.Policy)
+		state := models.Access.State(part.Key, part.Policy)
 		effect, why := part.Group.Value.Effect(parts.Member)
 		if effect == controller.EffectRefused || (effect == controller.EffectFailed && part.Served()) {
-			state = backend.Unready(backend.Access.Key(part.Key), maasv1alpha1.ReasonReconcileFailed, why)
+			state = models.Unready(models.Access.Key(part.Key), maasv1alpha1.ReasonReconcileFailed, why)
 			tally.Failed = why
 		}
 		if !state.Ready {

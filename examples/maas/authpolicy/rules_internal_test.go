@@ -14,7 +14,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // TestSafe: a name that ends a string of the policy could allow everybody.
@@ -55,14 +55,14 @@ func TestProvider(t *testing.T) {
 }
 
 // policyOf renders the policy of a model.
-func policyOf(t *testing.T, config backend.Config, valid *maasv1alpha1.MaaSAuthPolicy) map[string]any {
+func policyOf(t *testing.T, config models.Config, valid *maasv1alpha1.MaaSAuthPolicy) map[string]any {
 	t.Helper()
-	set, err := backend.Children[*access](files)
+	set, err := models.Children[*access](files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := &access{Config: config}
-	a.Key, a.Route.Value = backend.Key("llm", "chat"), &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "chat"}}
+	a.Key, a.Route.Value = models.Key("llm", "chat"), &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "chat"}}
 	a.Valid = []*maasv1alpha1.MaaSAuthPolicy{valid}
 	a.tenant.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "tenants"}, maasv1alpha1.TenantName)
 	a.authentication.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "authentications"}, "cluster")
@@ -77,7 +77,9 @@ func policyOf(t *testing.T, config backend.Config, valid *maasv1alpha1.MaaSAuthP
 func TestMembership(t *testing.T) {
 	t.Parallel()
 	valid := &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{Subjects: maasv1alpha1.SubjectSpec{Users: []string{"ann"}}}}
-	rego, _, err := unstructured.NestedString(policyOf(t, backend.Config{}, valid), "spec", "rules", "authorization", "require-group-membership", "opa", "rego")
+	rego, _, err := unstructured.NestedString(
+		policyOf(t, models.Config{}, valid), "spec", "rules", "authorization", "require-group-membership", "opa", "rego",
+	)
 	if err != nil || !strings.Contains(rego, "allowed_groups := []\n") || !strings.Contains(rego, `allowed_users := ["ann"]`+"\n") {
 		t.Errorf("%v, got %s", err, rego)
 	}
@@ -88,7 +90,7 @@ func TestRemembered(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ metadata, authz, want int64 }{{60, 10, 10}, {10, 60, 10}, {10, -1, 0}} {
 		valid := &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}
-		policy := policyOf(t, backend.Config{MetadataTTL: c.metadata, AuthzTTL: c.authz}, valid)
+		policy := policyOf(t, models.Config{MetadataTTL: c.metadata, AuthzTTL: c.authz}, valid)
 		got, _, err := unstructured.NestedInt64(policy, "spec", "rules", "authorization", "auth-valid", "cache", "ttl")
 		if err != nil || got != c.want {
 			t.Errorf("%d and %d: got %d, %v, want %d", c.metadata, c.authz, got, err, c.want)
@@ -99,11 +101,13 @@ func TestRemembered(t *testing.T) {
 // TestMissingModel: an auth policy none of whose models exists has failed.
 func TestMissingModel(t *testing.T) {
 	t.Parallel()
-	part := backend.Part{}
+	part := models.Part{}
 	part.Ref.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "maasmodelrefs"}, "chat")
-	w := backend.Parts{Member: &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}, List: []backend.Part{part}}
+	parts := models.Parts{Member: &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}, List: []models.Part{part}}
 	status := maasv1alpha1.MaaSAuthPolicyStatus{}
-	Reconciler{}.DecorateStatus(&status, conditions.NewManager(nil, 1, time.Unix(1, 0)), reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy]{}, w)
+	Reconciler{}.DecorateStatus(
+		&status, conditions.NewManager(nil, 1, time.Unix(1, 0)), reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy]{}, parts,
+	)
 	if status.Phase != maasv1alpha1.PhaseFailed || len(status.AuthPolicies) > 0 {
 		t.Errorf("got %s and %v, want Failed and no policies", status.Phase, status.AuthPolicies)
 	}

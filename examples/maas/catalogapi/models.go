@@ -58,7 +58,8 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request, u user) error {
 	}
 	data := s.granted(r.Context(), chosen, refs.Items, authorization)
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Access-Checked-At", time.Now().UTC().Format(time.RFC3339)) //nolint:forbidigo // the header says when the models were asked
+	now := time.Now().UTC() //nolint:forbidigo // the header says when the models were asked
+	w.Header().Set("X-Access-Checked-At", now.Format(time.RFC3339))
 	answer(w, http.StatusOK, struct {
 		Data   []entry `json:"data"`
 		Object string  `json:"object"`
@@ -93,7 +94,9 @@ func (s *Server) chosen(r *http.Request, u user, authorization string) ([]*v1alp
 }
 
 // granted asks all models of all subscriptions, within one deadline, and returns those that the caller may use.
-func (s *Server) granted(ctx context.Context, chosen []*v1alpha1.MaaSSubscription, refs []v1alpha1.MaaSModelRef, authorization string) []entry {
+func (s *Server) granted(
+	ctx context.Context, chosen []*v1alpha1.MaaSSubscription, refs []v1alpha1.MaaSModelRef, authorization string,
+) []entry {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	type found struct {
@@ -139,7 +142,8 @@ func (s *Server) granted(ctx context.Context, chosen []*v1alpha1.MaaSSubscriptio
 			}
 			at := merged[key]
 			if last := len(at.Subscriptions) - 1; last < 0 || at.Subscriptions[last].Name != one.of.Name {
-				at.Subscriptions = append(at.Subscriptions, subscriptionName{one.of.Name, one.of.Annotations[displayName], one.of.Annotations[description]})
+				name := subscriptionName{one.of.Name, one.of.Annotations[displayName], one.of.Annotations[description]}
+				at.Subscriptions = append(at.Subscriptions, name)
 			}
 		}
 	}

@@ -23,8 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/catalogapi"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // scenariosFile is beside the repository; without it there is nothing to play.
@@ -182,7 +182,7 @@ func play(t *testing.T, raw json.RawMessage, answers map[string]stubAnswer) {
 func cacheOf(t *testing.T, given []map[string]any) client.Reader {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := backend.AddToScheme(scheme); err != nil {
+	if err := models.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	b := fake.NewClientBuilder().WithScheme(scheme)

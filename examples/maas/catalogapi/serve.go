@@ -86,7 +86,8 @@ func OfGateway(reader client.Reader, name types.NamespacedName) func(context.Con
 				continue
 			}
 			pattern := strings.ToLower(string(*listener.Hostname))
-			if suffix, wild := strings.CutPrefix(pattern, "*"); host == pattern || wild && len(host) > len(suffix) && strings.HasSuffix(host, suffix) {
+			suffix, wild := strings.CutPrefix(pattern, "*")
+			if host == pattern || wild && len(host) > len(suffix) && strings.HasSuffix(host, suffix) {
 				return true
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
@@ -68,6 +69,21 @@ func (s *Server) Handler() http.Handler {
 		}
 		return asUser(func(w http.ResponseWriter, r *http.Request, u user) error { return s.subscriptionsOf(w, r, u, id) })
 	})
+}
+
+// Endpoints are the endpoints of both handlers.
+func Endpoints() []dataflow.Endpoint {
+	endpoint := func(method, path string) dataflow.Endpoint {
+		return dataflow.Endpoint{Method: method, Path: path, Source: "maas/catalogapi/server.go"}
+	}
+	return []dataflow.Endpoint{
+		endpoint(http.MethodGet, "/health"),
+		endpoint(http.MethodPost, "/internal/v1/subscriptions/select"),
+		endpoint(http.MethodGet, "/metrics"),
+		endpoint(http.MethodGet, "/v1/model/:model-id/subscriptions"),
+		endpoint(http.MethodGet, "/v1/models"),
+		endpoint(http.MethodGet, "/v1/subscriptions"),
+	}
 }
 
 // InternalHandler serves the endpoints that only the authorization of the gateway and the monitoring may reach.

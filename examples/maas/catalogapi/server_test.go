@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/catalogapi"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // TestIdentity: each header of the identity counts only if it is there exactly once. A user may have no groups.
@@ -49,6 +49,24 @@ func TestIdentity(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("status codes (-want +got):\n%s", diff)
+	}
+}
+
+// TestEndpoints: each endpoint of the page is served.
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	server := &catalogapi.Server{Reader: cacheOf(t, nil), SubscriptionNamespace: "s"}
+	for _, endpoint := range catalogapi.Endpoints() {
+		served := false
+		for _, handler := range []http.Handler{server.Handler(), server.InternalHandler()} {
+			w := httptest.NewRecorder()
+			path := strings.ReplaceAll(endpoint.Path, ":model-id", "chat")
+			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), endpoint.Method, path, strings.NewReader("{}")))
+			served = served || w.Code != http.StatusNotFound
+		}
+		if !served {
+			t.Errorf("%s %s is not served", endpoint.Method, endpoint.Path)
+		}
 	}
 }
 
@@ -112,7 +130,7 @@ func TestTokens(t *testing.T) {
 func TestOfGateway(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
-	if err := backend.AddToScheme(scheme); err != nil {
+	if err := models.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	name := types.NamespacedName{Namespace: "n", Name: "g"}
@@ -124,7 +142,8 @@ func TestOfGateway(t *testing.T) {
 	is := catalogapi.OfGateway(fake.NewClientBuilder().WithScheme(scheme).WithObjects(gateway).Build(), name)
 	got := map[string]bool{}
 	want := map[string]bool{
-		"https://gw.example.com/llm/m": true, "https://GW.example.com:8443/m": true, "https://a.models.example.com": true, "https://192.0.2.1/m": true,
+		"https://gw.example.com/llm/m": true, "https://GW.example.com:8443/m": true, "https://a.models.example.com": true,
+		"https://192.0.2.1/m":     true,
 		"http://gw.example.com/m": false, "https://gw.example.com.evil.test/m": false, "https://models.example.com": false,
 		"https://evilmodels.example.com": false, "https://192.0.2.2/m": false,
 	}

@@ -22,7 +22,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 const (
@@ -60,14 +60,14 @@ var declared = []children.Child[facts]{
 }
 
 // New declares the controller of ExternalModel. The error is one of the templates.
-func New(config backend.Config) (*controller.Controller, error) {
-	set, err := backend.Children(files, declared...)
+func New(config models.Config) (*controller.Controller, error) {
+	set, err := models.Children(files, declared...)
 	return controller.New("maas-external-model-reconciler", &Reconciler{config.Gateway, set}).
 		Owns(&corev1.Service{}).
 		Owns(&gatewayv1.HTTPRoute{}, controller.WithPredicates(predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }})).
-		Owns(backend.Kind(backend.ServiceEntry), controller.Optional).
-		Owns(backend.Kind(backend.DestinationRule), controller.Optional).
-		Options(backend.Options("")).Build(), err
+		Owns(models.Kind(models.ServiceEntry), controller.Optional).
+		Owns(models.Kind(models.DestinationRule), controller.Optional).
+		Options(models.Options("")).Build(), err
 }
 
 // observed is nothing: the plan follows from the model.

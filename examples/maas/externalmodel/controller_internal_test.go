@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 func TestAnnotations(t *testing.T) {
@@ -38,12 +38,12 @@ func TestAnnotations(t *testing.T) {
 			if (err != nil) != (c.port == 0) {
 				t.Fatalf("got the error %v", err)
 			}
-			set, err := backend.Children(files, declared...)
+			set, err := models.Children(files, declared...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			rc := reconcile.ReconcileContext[*maasv1alpha1.ExternalModel]{Object: model}
-			plan, err := (&Reconciler{backend.Key("ingress", "gate"), set}).PlanResources(t.Context(), rc, observed{})
+			plan, err := (&Reconciler{models.Key("ingress", "gate"), set}).PlanResources(t.Context(), rc, observed{})
 			if c.port == 0 {
 				if err == nil || len(plan.Children) > 0 {
 					t.Errorf("%d children are planned, and the error is %v", len(plan.Children), err)
@@ -56,7 +56,7 @@ func TestAnnotations(t *testing.T) {
 			rule := false
 			for _, child := range plan.Children {
 				u, ok := child.Object.(*unstructured.Unstructured)
-				rule = rule || ok && u.GroupVersionKind() == backend.DestinationRule
+				rule = rule || ok && u.GroupVersionKind() == models.DestinationRule
 			}
 			if f.Port != c.port || rule != c.secure {
 				t.Errorf("got port %d, rule %t, want %d, %t", f.Port, rule, c.port, c.secure)

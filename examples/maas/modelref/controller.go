@@ -14,30 +14,30 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // Reconciler of MaaSModelRef.
 type Reconciler struct {
-	backend.Childless[*maasv1alpha1.MaaSModelRef, *world]
-	backend.Config
+	models.Childless[*maasv1alpha1.MaaSModelRef, *observation]
+	models.Config
 }
 
 // New declares the controller of MaaSModelRef.
-func New(config backend.Config) *controller.Controller {
+func New(config models.Config) *controller.Controller {
 	return controller.New("maas-model-ref", &Reconciler{Config: config}).
 		Reads(&gatewayv1.HTTPRoute{}).
 		Reads(&gatewayv1.Gateway{}).
 		Reads(&maasv1alpha1.ExternalModel{}).
-		Reads(backend.Kind(backend.LLMInferenceService), controller.Optional).
-		Writes(backend.Kind(backend.AuthPolicy), controller.Optional).
-		Writes(backend.Kind(backend.TokenRateLimitPolicy), controller.Optional).
-		Options(backend.Options("maas.opendatahub.io/model-cleanup")).Build()
+		Reads(models.Kind(models.LLMInferenceService), controller.Optional).
+		Writes(models.Kind(models.AuthPolicy), controller.Optional).
+		Writes(models.Kind(models.TokenRateLimitPolicy), controller.Optional).
+		Options(models.Options("maas.opendatahub.io/model-cleanup")).Build()
 }
 
-// world is what is known of a model.
-type world struct {
-	backend.Config
+// observation is what is known of a model.
+type observation struct {
+	models.Config
 	model    *maasv1alpha1.MaaSModelRef
 	route    reconcile.FetchResult[*gatewayv1.HTTPRoute]
 	gateway  reconcile.FetchResult[*gatewayv1.Gateway]
@@ -49,32 +49,32 @@ type world struct {
 // FetchRemoteState reads the backend, its route and the gateway.
 func (r *Reconciler) FetchRemoteState(
 	ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef],
-) *world {
-	w := &world{Config: r.Config, model: rc.Object}
-	if !w.model.DeletionTimestamp.IsZero() {
-		w.fetchPolicies(ctx, reader)
-		return w
+) *observation {
+	obs := &observation{Config: r.Config, model: rc.Object}
+	if !obs.model.DeletionTimestamp.IsZero() {
+		obs.fetchPolicies(ctx, reader)
+		return obs
 	}
-	if w.model.Spec == nil {
-		return w
+	if obs.model.Spec == nil {
+		return obs
 	}
-	ref := w.model.Spec.ModelRef
-	w.route = backend.FetchRoute(ctx, reader, w.model.Namespace, ref)
-	w.gateway = reconcile.Fetch(ctx, reader, r.Gateway, &gatewayv1.Gateway{})
-	key := backend.Key(w.model.Namespace, ref.Name)
+	ref := obs.model.Spec.ModelRef
+	obs.route = models.FetchRoute(ctx, reader, obs.model.Namespace, ref)
+	obs.gateway = reconcile.Fetch(ctx, reader, r.Gateway, &gatewayv1.Gateway{})
+	key := models.Key(obs.model.Namespace, ref.Name)
 	if ref.Kind == maasv1alpha1.BackendExternalModel {
-		w.external = reconcile.Fetch(ctx, reader, key, &maasv1alpha1.ExternalModel{})
+		obs.external = reconcile.Fetch(ctx, reader, key, &maasv1alpha1.ExternalModel{})
 	} else {
-		w.llm = reconcile.Fetch(ctx, reader, key, backend.Kind(backend.LLMInferenceService))
+		obs.llm = reconcile.Fetch(ctx, reader, key, models.Kind(models.LLMInferenceService))
 	}
-	return w
+	return obs
 }
 
-func (w *world) fetchPolicies(ctx context.Context, reader reconcile.Reader) {
-	labels := client.MatchingLabels{backend.ModelLabel: w.model.Name, backend.ManagedBy: backend.Manager}
-	for _, list := range []*unstructured.UnstructuredList{backend.List(backend.AuthPolicy), backend.List(backend.TokenRateLimitPolicy)} {
-		found := reconcile.FetchList(ctx, reader, list, client.InNamespace(w.model.Namespace), labels)
-		w.policies = append(w.policies, found.Value.Items...)
+func (obs *observation) fetchPolicies(ctx context.Context, reader reconcile.Reader) {
+	labels := client.MatchingLabels{models.ModelLabel: obs.model.Name, models.ManagedBy: models.Manager}
+	for _, list := range []*unstructured.UnstructuredList{models.List(models.AuthPolicy), models.List(models.TokenRateLimitPolicy)} {
+		found := reconcile.FetchList(ctx, reader, list, client.InNamespace(obs.model.Namespace), labels)
+		obs.policies = append(obs.policies, found.Value.Items...)
 	}
 }
 
@@ -82,13 +82,13 @@ func (w *world) fetchPolicies(ctx context.Context, reader reconcile.Reader) {
 // operator's groups go by themselves, as a model that is being deleted has none;
 // others with the product's labels are deleted, save those that have opted out
 // or that somebody controls.
-func (w *world) Leave() (plan reconcile.PlanResult) {
-	for i := range w.policies {
-		policy := &w.policies[i]
+func (obs *observation) Leave() (plan reconcile.PlanResult) {
+	for i := range obs.policies {
+		policy := &obs.policies[i]
 		switch {
-		case policy.GetAnnotations()[backend.OptOutAnnotation] == "false":
+		case policy.GetAnnotations()[models.OptOutAnnotation] == "false":
 		case policy.GetAnnotations()[apply.GroupAnnotation] != "":
-			plan.RequeueAfter = backend.Look
+			plan.RequeueAfter = models.LeaveInterval
 		case metav1.GetControllerOf(policy) == nil:
 			plan.Delete(policy)
 		}
@@ -97,8 +97,11 @@ func (w *world) Leave() (plan reconcile.PlanResult) {
 }
 
 // DecorateStatus sets the outcome.
-func (*Reconciler) DecorateStatus(status *maasv1alpha1.MaaSModelRefStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSModelRef], w *world) {
-	phase, reason, message := w.outcome(status)
+func (*Reconciler) DecorateStatus(
+	status *maasv1alpha1.MaaSModelRefStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSModelRef],
+	obs *observation,
+) {
+	phase, reason, message := obs.outcome(status)
 	status.Phase = phase
 	cm.Set(conditions.Ready, conditions.Status(phase == maasv1alpha1.ModelReady), string(reason), message)
 }

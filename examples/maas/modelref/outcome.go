@@ -13,7 +13,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 const (
@@ -23,40 +23,40 @@ const (
 
 // outcome sets the status and returns the phase with its reason. What is not
 // known blanks its fields.
-func (w *world) outcome(status *maasv1alpha1.MaaSModelRefStatus) (maasv1alpha1.ModelPhase, maasv1alpha1.Reason, string) {
+func (obs *observation) outcome(status *maasv1alpha1.MaaSModelRefStatus) (maasv1alpha1.ModelPhase, maasv1alpha1.Reason, string) {
 	*status = maasv1alpha1.MaaSModelRefStatus{}
-	if w.model.Spec == nil {
+	if obs.model.Spec == nil {
 		return maasv1alpha1.ModelFailed, maasv1alpha1.ReasonReconcileFailed, "spec is required"
 	}
-	external := w.model.Spec.ModelRef.Kind == maasv1alpha1.BackendExternalModel
+	external := obs.model.Spec.ModelRef.Kind == maasv1alpha1.BackendExternalModel
 	switch {
-	case external && w.external.IsNotFound():
-		return failed("reconcile HTTPRoute", "ExternalModel %s not found in namespace %s", w.model.Spec.ModelRef.Name, w.model.Namespace)
-	case w.route.IsNotFound() && external:
+	case external && obs.external.IsNotFound():
+		return failed("reconcile HTTPRoute", "ExternalModel %s not found in namespace %s", obs.model.Spec.ModelRef.Name, obs.model.Namespace)
+	case obs.route.IsNotFound() && external:
 		return pending(waitingForBackend)
-	case w.route.IsNotFound():
+	case obs.route.IsNotFound():
 		return pending(waitingForRoute)
-	case w.route.HasError():
-		return failed("reconcile HTTPRoute", "%v", w.route.Error)
-	case !w.describeRoute(status):
+	case obs.route.HasError():
+		return failed("reconcile HTTPRoute", "%v", obs.route.Error)
+	case !obs.describeRoute(status):
 		return failed("reconcile HTTPRoute", "HTTPRoute %s/%s does not reference gateway %s/%s",
-			w.route.Value.Namespace, w.route.Value.Name, w.Gateway.Namespace, w.Gateway.Name)
-	case external && !w.accepted():
+			obs.route.Value.Namespace, obs.route.Value.Name, obs.Gateway.Namespace, obs.Gateway.Name)
+	case external && !obs.accepted():
 		*status = maasv1alpha1.MaaSModelRefStatus{HTTPRouteName: status.HTTPRouteName, HTTPRouteNamespace: status.HTTPRouteNamespace}
 		return pending(waitingForBackend)
 	case external:
-	case w.llm.IsNotFound():
-		return failed("update model status", "LLMInferenceService %s/%s not found", w.model.Namespace, w.model.Spec.ModelRef.Name)
-	case w.llm.HasError():
-		return failed("update model status", "%v", w.llm.Error)
-	case !meta.IsStatusConditionTrue(w.llmStatus().Conditions, "Ready"):
+	case obs.llm.IsNotFound():
+		return failed("update model status", "LLMInferenceService %s/%s not found", obs.model.Namespace, obs.model.Spec.ModelRef.Name)
+	case obs.llm.HasError():
+		return failed("update model status", "%v", obs.llm.Error)
+	case !meta.IsStatusConditionTrue(obs.llmStatus().Conditions, "Ready"):
 		return pending(waitingForBackend)
 	}
-	endpoint, err := w.endpoint(external)
+	endpoint, err := obs.endpoint(external)
 	if err != nil {
 		return failed("update model status", "%v", err)
 	}
-	status.Endpoint = cmp.Or(w.model.Spec.EndpointOverride, endpoint)
+	status.Endpoint = cmp.Or(obs.model.Spec.EndpointOverride, endpoint)
 	return maasv1alpha1.ModelReady, maasv1alpha1.ReasonReconciled, "Successfully reconciled"
 }
 
@@ -70,8 +70,8 @@ func failed(step, format string, args ...any) (maasv1alpha1.ModelPhase, maasv1al
 
 // describeRoute copies what the route says and reports whether it leads to the
 // expected gateway.
-func (w *world) describeRoute(status *maasv1alpha1.MaaSModelRefStatus) bool {
-	route := w.route.Value
+func (obs *observation) describeRoute(status *maasv1alpha1.MaaSModelRefStatus) bool {
+	route := obs.route.Value
 	status.HTTPRouteName, status.HTTPRouteNamespace = route.Name, route.Namespace
 	for _, hostname := range route.Spec.Hostnames {
 		status.HTTPRouteHostnames = append(status.HTTPRouteHostnames, string(hostname))
@@ -81,38 +81,38 @@ func (w *world) describeRoute(status *maasv1alpha1.MaaSModelRefStatus) bool {
 		parents = append(parents, parent(ref, route.Namespace))
 	}
 	if len(parents) > 0 {
-		gateway := parents[max(0, slices.Index(parents, w.Gateway))]
+		gateway := parents[max(0, slices.Index(parents, obs.Gateway))]
 		status.HTTPRouteGatewayName, status.HTTPRouteGatewayNamespace = gateway.Name, gateway.Namespace
 	}
-	return slices.Contains(parents, w.Gateway)
+	return slices.Contains(parents, obs.Gateway)
 }
 
 func parent(ref gatewayv1.ParentReference, namespace string) types.NamespacedName {
-	return backend.Key(string(ptr.Deref(ref.Namespace, gatewayv1.Namespace(namespace))), string(ref.Name))
+	return models.Key(string(ptr.Deref(ref.Namespace, gatewayv1.Namespace(namespace))), string(ref.Name))
 }
 
 // accepted reports whether the gateway has taken the route.
-func (w *world) accepted() bool {
-	route := w.route.Value
+func (obs *observation) accepted() bool {
+	route := obs.route.Value
 	return slices.ContainsFunc(route.Status.Parents, func(p gatewayv1.RouteParentStatus) bool {
-		return parent(p.ParentRef, route.Namespace) == w.Gateway &&
+		return parent(p.ParentRef, route.Namespace) == obs.Gateway &&
 			meta.IsStatusConditionTrue(p.Conditions, string(gatewayv1.RouteConditionAccepted))
 	})
 }
 
 // endpoint is the URL of the model.
-func (w *world) endpoint(external bool) (string, error) {
-	path := w.model.Name
+func (obs *observation) endpoint(external bool) (string, error) {
+	path := obs.model.Name
 	if external {
-		path = w.model.Namespace + "/" + w.model.Spec.ModelRef.Name
-	} else if url := w.llmStatus().address(); url != "" {
+		path = obs.model.Namespace + "/" + obs.model.Spec.ModelRef.Name
+	} else if url := obs.llmStatus().address(); url != "" {
 		return url, nil
 	}
-	host, err := w.host()
+	host, err := obs.host()
 	return "https://" + host + "/" + path, err
 }
 
-func (w *world) llmStatus() llmStatus { return backend.Status[llmStatus](w.llm.Value) }
+func (obs *observation) llmStatus() llmStatus { return models.Status[llmStatus](obs.llm.Value) }
 
 // llmStatus is what the operator reads of an LLMInferenceService.
 type llmStatus struct {
@@ -141,19 +141,19 @@ func (s llmStatus) address() string {
 }
 
 // host is where the gateway serves the route.
-func (w *world) host() (string, error) {
-	if names := w.route.Value.Spec.Hostnames; len(names) > 0 {
+func (obs *observation) host() (string, error) {
+	if names := obs.route.Value.Spec.Hostnames; len(names) > 0 {
 		return string(names[0]), nil
 	}
-	if w.gateway.HasError() {
-		return "", fmt.Errorf("gateway %s: %w", w.Gateway, w.gateway.Error)
+	if obs.gateway.HasError() {
+		return "", fmt.Errorf("gateway %s: %w", obs.Gateway, obs.gateway.Error)
 	}
-	for _, listener := range w.gateway.Value.Spec.Listeners {
+	for _, listener := range obs.gateway.Value.Spec.Listeners {
 		if name := ptr.Deref(listener.Hostname, ""); name != "" {
 			return string(name), nil
 		}
 	}
-	addresses := w.gateway.Value.Status.Addresses
+	addresses := obs.gateway.Value.Status.Addresses
 	for _, address := range addresses {
 		if ptr.Deref(address.Type, "") == gatewayv1.HostnameAddressType {
 			return address.Value, nil
@@ -162,5 +162,5 @@ func (w *world) host() (string, error) {
 	if len(addresses) > 0 {
 		return addresses[0].Value, nil
 	}
-	return "", fmt.Errorf("gateway %s has neither a host name nor an address", w.Gateway)
+	return "", fmt.Errorf("gateway %s has neither a host name nor an address", obs.Gateway)
 }

@@ -13,14 +13,14 @@ import (
 
 func TestOutcomeOfMissingExternalModel(t *testing.T) {
 	t.Parallel()
-	w := &world{model: &maasv1alpha1.MaaSModelRef{
+	obs := &observation{model: &maasv1alpha1.MaaSModelRef{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "llm", Name: "chat"},
 		Spec: &maasv1alpha1.MaaSModelRefSpec{ModelRef: maasv1alpha1.ModelReference{
 			Kind: maasv1alpha1.BackendExternalModel, Name: "gpt",
 		}},
 	}}
-	w.external.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "externalmodels"}, "gpt")
-	phase, _, message := w.outcome(&maasv1alpha1.MaaSModelRefStatus{})
+	obs.external.Error = apierrors.NewNotFound(schema.GroupResource{Resource: "externalmodels"}, "gpt")
+	phase, _, message := obs.outcome(&maasv1alpha1.MaaSModelRefStatus{})
 	if want := "ExternalModel gpt not found in namespace llm"; phase != maasv1alpha1.ModelFailed || !strings.HasSuffix(message, want) {
 		t.Errorf("got %s %q, want Failed and %q", phase, message, want)
 	}

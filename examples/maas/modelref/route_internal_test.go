@@ -11,7 +11,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // TestEndpoint: the route leads to the gateway of another namespace, which has accepted it.
@@ -25,15 +25,15 @@ func TestEndpoint(t *testing.T) {
 		route.Status.Parents = []gatewayv1.RouteParentStatus{{
 			ParentRef: parent, Conditions: []metav1.Condition{{Type: string(gatewayv1.RouteConditionAccepted), Status: metav1.ConditionTrue}},
 		}}
-		w := &world{Config: backend.Config{Gateway: backend.Key("ingress", "gate")}, model: &maasv1alpha1.MaaSModelRef{
+		obs := &observation{Config: models.Config{Gateway: models.Key("ingress", "gate")}, model: &maasv1alpha1.MaaSModelRef{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "llm", Name: "chat"},
 			Spec: &maasv1alpha1.MaaSModelRefSpec{
 				ModelRef: maasv1alpha1.ModelReference{Kind: maasv1alpha1.BackendExternalModel, Name: "gpt"}, EndpointOverride: override,
 			},
 		}}
-		w.route.Value = route
+		obs.route.Value = route
 		var status maasv1alpha1.MaaSModelRefStatus
-		if phase, _, message := w.outcome(&status); phase != maasv1alpha1.ModelReady || status.Endpoint != want {
+		if phase, _, message := obs.outcome(&status); phase != maasv1alpha1.ModelReady || status.Endpoint != want {
 			t.Errorf("override %q: got %s %q, endpoint %q, want Ready and %q", override, phase, message, status.Endpoint, want)
 		}
 	}
@@ -43,22 +43,22 @@ func TestEndpoint(t *testing.T) {
 func TestFinalize(t *testing.T) {
 	t.Parallel()
 	policy := func(name string, annotations map[string]string, owners ...metav1.OwnerReference) unstructured.Unstructured {
-		u := backend.Kind(backend.AuthPolicy)
+		u := models.Kind(models.AuthPolicy)
 		u.SetName(name)
 		u.SetAnnotations(annotations)
 		u.SetOwnerReferences(owners)
 		return *u
 	}
 	controls := true
-	w := &world{policies: []unstructured.Unstructured{
+	obs := &observation{policies: []unstructured.Unstructured{
 		policy("left over", nil),
-		policy("opted out", map[string]string{backend.OptOutAnnotation: "false"}),
+		policy("opted out", map[string]string{models.OptOutAnnotation: "false"}),
 		policy("of a group", map[string]string{apply.GroupAnnotation: "x"}),
 		policy("controlled", nil, metav1.OwnerReference{UID: "1", Controller: &controls}),
 	}}
-	plan, err := (&Reconciler{}).Finalize(t.Context(), reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef]{}, w)
-	if err != nil || plan.RequeueAfter != backend.Look {
-		t.Errorf("%v, looks again after %s, want %s", err, plan.RequeueAfter, backend.Look)
+	plan, err := (&Reconciler{}).Finalize(t.Context(), reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef]{}, obs)
+	if err != nil || plan.RequeueAfter != models.LeaveInterval {
+		t.Errorf("%v, looks again after %s, want %s", err, plan.RequeueAfter, models.LeaveInterval)
 	}
 	var got []string
 	for _, d := range plan.Deletes {

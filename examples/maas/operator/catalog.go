@@ -10,8 +10,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/catalogapi"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // Catalog configures the HTTP API of subscriptions and models. The zero value serves nothing.
@@ -29,7 +29,7 @@ type Catalog struct {
 }
 
 // add adds the listeners to a manager. The error is a Timeout that is too short, or Authorities that cannot be read.
-func (c Catalog) add(mgr manager.Manager, config backend.Config) error {
+func (c Catalog) add(mgr manager.Manager, config models.Config) error {
 	serves := func(address string) bool { return address != "" && address != "0" }
 	if !serves(c.Address) && !serves(c.InternalAddress) {
 		return nil
@@ -57,7 +57,10 @@ func (c Catalog) add(mgr manager.Manager, config backend.Config) error {
 		errs = append(errs, mgr.Add(catalogapi.Listener{Address: c.Address, Certificates: c.Certificates, Handler: server.Handler()}))
 	}
 	if serves(c.InternalAddress) {
-		errs = append(errs, mgr.Add(catalogapi.Listener{Address: c.InternalAddress, Certificates: c.Certificates, Handler: server.InternalHandler()}))
+		errs = append(
+			errs,
+			mgr.Add(catalogapi.Listener{Address: c.InternalAddress, Certificates: c.Certificates, Handler: server.InternalHandler()}),
+		)
 	}
 	return errors.Join(errs...)
 }

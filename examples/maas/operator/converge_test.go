@@ -18,9 +18,9 @@ import (
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/authpolicy"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
 	"github.com/reconcilekit/reconcilekit/examples/maas/externalmodel"
 	"github.com/reconcilekit/reconcilekit/examples/maas/modelref"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
 	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
 )
@@ -29,8 +29,8 @@ import (
 // them all.
 const casesPerController = 15
 
-// models are two models of external providers that are served.
-var models = gateway + chat + strings.ReplaceAll(chat, "chat", "code")
+// served are two models of external providers that are served.
+var served = gateway + chat + strings.ReplaceAll(chat, "chat", "code")
 
 const (
 	gateway = `
@@ -72,7 +72,7 @@ status:
 func system(t *testing.T, setup func(manager.Manager) error) reconciletest.System {
 	t.Helper()
 	known := runtime.NewScheme()
-	if err := backend.AddToScheme(known); err != nil {
+	if err := models.AddToScheme(known); err != nil {
 		t.Fatal(err)
 	}
 	s := reconciletest.System{
@@ -110,7 +110,7 @@ func subscriptions(t *testing.T) reconciletest.System {
 		limits, err := subscription.NewLimits()
 		return errors.Join(err, limits.SetupWithManager(mgr), subscription.New(limits).SetupWithManager(mgr))
 	})
-	s.GivenYAML, s.StandIns = models, []reconciletest.StandIn{approve(backend.TokenRateLimitPolicy)}
+	s.GivenYAML, s.StandIns = served, []reconciletest.StandIn{approve(models.TokenRateLimitPolicy)}
 	for _, name := range []string{"a", "b", "c"} {
 		s.Owners = append(s.Owners, &maasv1alpha1.MaaSSubscription{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -146,7 +146,7 @@ func authPolicies(t *testing.T) reconciletest.System {
 		access, err := authpolicy.NewAccess(config)
 		return errors.Join(err, access.SetupWithManager(mgr), authpolicy.New(access).SetupWithManager(mgr))
 	})
-	s.GivenYAML, s.StandIns = models, []reconciletest.StandIn{approve(backend.AuthPolicy)}
+	s.GivenYAML, s.StandIns = served, []reconciletest.StandIn{approve(models.AuthPolicy)}
 	for _, name := range []string{"a", "b", "c"} {
 		s.Owners = append(s.Owners, &maasv1alpha1.MaaSAuthPolicy{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -192,7 +192,7 @@ func TestModelRefConverges(t *testing.T) {
 func modelRef(t *testing.T) reconciletest.System {
 	t.Helper()
 	s := system(t, func(mgr manager.Manager) error { return modelref.New(config).SetupWithManager(mgr) })
-	s.GivenYAML = models
+	s.GivenYAML = served
 	s.Owners = []client.Object{&maasv1alpha1.MaaSModelRef{
 		ObjectMeta: metav1.ObjectMeta{Name: "mine"},
 		Spec: &maasv1alpha1.MaaSModelRefSpec{ModelRef: maasv1alpha1.ModelReference{
@@ -206,13 +206,13 @@ func modelRef(t *testing.T) reconciletest.System {
 // approve plays Kuadrant: every policy is accepted and enforced.
 func approve(gvk schema.GroupVersionKind) reconciletest.StandIn {
 	return func(ctx context.Context, c client.Client) error {
-		list := backend.List(gvk)
+		list := models.List(gvk)
 		if err := c.List(ctx, list); err != nil {
 			return err
 		}
 		for i := range list.Items {
 			policy := &list.Items[i]
-			if len(backend.Conditions(policy)) > 0 {
+			if len(models.Conditions(policy)) > 0 {
 				continue
 			}
 			var conditions []any

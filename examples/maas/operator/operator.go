@@ -18,16 +18,17 @@ import (
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 	"github.com/reconcilekit/reconcilekit/examples/maas/authpolicy"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/catalogapi"
 	"github.com/reconcilekit/reconcilekit/examples/maas/externalmodel"
 	"github.com/reconcilekit/reconcilekit/examples/maas/modelref"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
 	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
 )
 
 // Configure fills in what the product consists of; the namespace of subscriptions is looked after at every interval. The manifests
 // and images of the platform are those that the environment names. The error is one of the manifests, or of the templates.
-func Configure(o *sdk.Operator, config backend.Config, interval time.Duration, catalog Catalog) error {
+func Configure(o *sdk.Operator, config models.Config, interval time.Duration, catalog Catalog) error {
 	config.Manifests, config.Images = environment()
 	external, externalErr := externalmodel.New(config)
 	access, accessErr := authpolicy.NewAccess(config)
@@ -38,10 +39,12 @@ func Configure(o *sdk.Operator, config backend.Config, interval time.Duration, c
 	}
 	o.Manager = func(options *manager.Options) { Narrow(&options.Cache, config) }
 	o.Setup = func(mgr manager.Manager) error {
-		home, err := NewHome(mgr, config, interval)
-		return errors.Join(err, mgr.Add(home), mgr.AddReadyzCheck("home", home.Ready), catalog.add(mgr, config))
+		bootstrap, err := NewBootstrap(mgr, config, interval)
+		return errors.Join(err, mgr.Add(bootstrap), mgr.AddReadyzCheck("subscription-namespace", bootstrap.Ready), catalog.add(mgr, config))
 	}
 	o.Describe = func(page *dataflow.Page) (err error) {
+		page.Services = append([]dataflow.Service{{Name: page.Name + "-metrics", Port: 8443, PortName: "metrics"}}, tenant.Services()...)
+		page.Endpoints = catalogapi.Endpoints()
 		page.ExtraRules, err = extraRules()
 		return err
 	}
@@ -67,7 +70,7 @@ func environment() (manifests string, images map[string]string) {
 // Narrow restricts the manager's cache: subscriptions, auth policies
 // and tenants outside of their namespace do not exist for the operator, and of
 // kinds with many objects it keeps those that it needs.
-func Narrow(options *cache.Options, config backend.Config) {
+func Narrow(options *cache.Options, config models.Config) {
 	scope := cache.ByObject{Namespaces: map[string]cache.Config{config.SubscriptionNamespace: {}}}
 	for _, object := range []client.Object{&maasv1alpha1.MaaSSubscription{}, &maasv1alpha1.MaaSAuthPolicy{}, &maasv1alpha1.Tenant{}} {
 		options.ByObject[object] = scope

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // action is what somebody else does to an object of the product, or because of it.
@@ -25,8 +25,8 @@ func once(kind, name, phase string, later int, act action) func() reconciletest.
 	return func() reconciletest.StandIn {
 		looks := 0
 		return func(ctx context.Context, c client.Client) error {
-			o := backend.Kind(schema.GroupVersionKind{Group: "maas.opendatahub.io", Version: "v1alpha1", Kind: kind})
-			if err := c.Get(ctx, backend.Key(namespace, name), o); err != nil {
+			o := models.Kind(schema.GroupVersionKind{Group: "maas.opendatahub.io", Version: "v1alpha1", Kind: kind})
+			if err := c.Get(ctx, models.Key(namespace, name), o); err != nil {
 				return client.IgnoreNotFound(err)
 			}
 			if now, _, _ := unstructured.NestedString(o.Object, "status", "phase"); now != phase {

@@ -14,7 +14,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // sdkCase is a scenario, and a part of the SDK without which it does not hold.
@@ -45,7 +45,7 @@ func given(of func(t *testing.T) reconciletest.System, world string) func(t *tes
 }
 
 func generated(gvk schema.GroupVersionKind, namespace, name string) []client.Object {
-	u := backend.Kind(gvk)
+	u := models.Kind(gvk)
 	u.SetNamespace(namespace)
 	u.SetName(name)
 	return []client.Object{u}
@@ -99,19 +99,19 @@ func pruneCases() map[string]sdkCase {
 			off: off, system: externalModel,
 			meanwhile: once("ExternalModel", "chat", "Ready", 0, set("false", "metadata", "annotations", "maas.opendatahub.io/tls")),
 			expect:    "{apiVersion: networking.istio.io/v1, kind: ServiceEntry, metadata: {name: chat}, spec: {ports: [{number: 443, name: http, protocol: HTTP}]}}",
-			gone:      generated(backend.DestinationRule, "", "chat"),
+			gone:      generated(models.DestinationRule, "", "chat"),
 		},
 		"prune/MaaSSubscription": {
 			off: off, system: single(subscriptions),
 			meanwhile: once("MaaSSubscription", "a", "Active", 0, set(limited, "spec", "modelRefs")),
 			expect:    "{apiVersion: kuadrant.io/v1alpha1, kind: TokenRateLimitPolicy, metadata: {name: maas-trlp-code}}",
-			gone:      generated(backend.TokenRateLimitPolicy, "", "maas-trlp-chat"),
+			gone:      generated(models.TokenRateLimitPolicy, "", "maas-trlp-chat"),
 		},
 		"prune/MaaSAuthPolicy": {
 			off: off, system: single(authPolicies),
 			meanwhile: once("MaaSAuthPolicy", "a", "Active", 0, set(code, "spec", "modelRefs")),
 			expect:    "{apiVersion: kuadrant.io/v1, kind: AuthPolicy, metadata: {name: maas-auth-code}}",
-			gone:      generated(backend.AuthPolicy, "", "maas-auth-chat"),
+			gone:      generated(models.AuthPolicy, "", "maas-auth-chat"),
 		},
 		"prune/Tenant": {
 			off: off, system: platform,

@@ -31,7 +31,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/kstatus"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 	"github.com/reconcilekit/reconcilekit/examples/maas/operator"
 )
 
@@ -47,7 +47,7 @@ var (
 	counted requests.Requests
 	shipped process
 	c       client.Client
-	config  = backend.Config{
+	config  = models.Config{
 		Gateway:      types.NamespacedName{Namespace: "openshift-ingress", Name: "maas-default-gateway"},
 		AppNamespace: "opendatahub", SubscriptionNamespace: "models-as-a-service", MetadataTTL: 60, AuthzTTL: 300,
 	}
@@ -60,7 +60,7 @@ func TestOperator(t *testing.T) {
 
 var _ = BeforeSuite(func() {
 	ctrl.SetLogger(logr.Discard())
-	Expect(backend.AddToScheme(scheme)).To(Succeed())
+	Expect(models.AddToScheme(scheme)).To(Succeed())
 	gateway, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
 	Expect(err).NotTo(HaveOccurred())
 	standard := filepath.Join(strings.TrimSpace(string(gateway)), "config/crd/standard")
@@ -133,10 +133,10 @@ func clean(ctx context.Context) {
 	}
 	for _, gvk := range []schema.GroupVersionKind{
 		own("MaaSSubscription"), own("MaaSAuthPolicy"), own("MaaSModelRef"), own("ExternalModel"),
-		gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), backend.AuthPolicy, backend.TokenRateLimitPolicy,
-		backend.ServiceEntry, backend.DestinationRule, backend.LLMInferenceService,
+		gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), models.AuthPolicy, models.TokenRateLimitPolicy,
+		models.ServiceEntry, models.DestinationRule, models.LLMInferenceService,
 	} {
-		list := backend.List(gvk)
+		list := models.List(gvk)
 		Expect(c.List(ctx, list)).To(Succeed())
 		for i := range list.Items {
 			remove(ctx, &list.Items[i])
@@ -176,7 +176,7 @@ func cleanPlatform(ctx context.Context) {
 	Eventually(func(g Gomega) {
 		for _, kind := range kinds {
 			version, name, _ := strings.Cut(kind, " ")
-			list := backend.List(schema.FromAPIVersionAndKind(version, name))
+			list := models.List(schema.FromAPIVersionAndKind(version, name))
 			g.Expect(c.List(ctx, list, client.MatchingLabels{"app.opendatahub.io/modelsasservice": "true"})).To(Succeed())
 			for i := range list.Items {
 				remove(ctx, &list.Items[i])

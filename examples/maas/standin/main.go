@@ -20,21 +20,22 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/standin"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-func main() { standin.Main(backend.AddToScheme, approveAll) }
+func main() { standin.Main(models.AddToScheme, approveAll) }
 
 // approveAll makes the routes accepted, and the policies enforced.
 func approveAll(ctx context.Context, c client.Client) error {
 	return errors.Join(
-		approve(ctx, c, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")), approve(ctx, c, backend.AuthPolicy), approve(ctx, c, backend.TokenRateLimitPolicy))
+		approve(ctx, c, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")),
+		approve(ctx, c, models.AuthPolicy), approve(ctx, c, models.TokenRateLimitPolicy))
 }
 
 // approve makes all objects of a kind accepted, and policies enforced. A kind
 // that is not installed has none.
 func approve(ctx context.Context, c client.Client, gvk schema.GroupVersionKind) error {
-	list := backend.List(gvk)
+	list := models.List(gvk)
 	if err := c.List(ctx, list); err != nil {
 		if meta.IsNoMatchError(err) {
 			return nil
@@ -85,12 +86,12 @@ func acceptRoute(ctx context.Context, c client.Client, route *unstructured.Unstr
 		if err := setConditions(status, route, "Accepted", "ResolvedRefs"); err != nil {
 			return err
 		}
-		said, ok := status["status"].(map[string]any)
+		entry, ok := status["status"].(map[string]any)
 		if !ok {
 			return fmt.Errorf("status of parent %v of route %s is no object", parent, route.GetName())
 		}
-		said["parentRef"], said["controllerName"] = parent, "standin.example.com/gateway"
-		statuses = append(statuses, said)
+		entry["parentRef"], entry["controllerName"] = parent, "standin.example.com/gateway"
+		statuses = append(statuses, entry)
 	}
 	return unstructured.SetNestedSlice(route.Object, statuses, "status", "parents")
 }
@@ -111,7 +112,7 @@ func gatewayExists(ctx context.Context, c client.Client, namespace string, paren
 
 // setConditions sets conditions of the types to True in content's status.
 func setConditions(content map[string]any, of *unstructured.Unstructured, types ...string) error {
-	list := backend.Conditions(&unstructured.Unstructured{Object: content})
+	list := models.Conditions(&unstructured.Unstructured{Object: content})
 	for _, name := range types {
 		meta.SetStatusCondition(&list, metav1.Condition{
 			Type: name, Status: metav1.ConditionTrue, Reason: name, ObservedGeneration: of.GetGeneration(),

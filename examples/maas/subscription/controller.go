@@ -15,7 +15,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 // Reconciler of MaaSSubscription.
 type Reconciler struct {
-	backend.Childless[*maasv1alpha1.MaaSSubscription, *world]
+	models.Childless[*maasv1alpha1.MaaSSubscription, *observation]
 }
 
 // New declares the controller of MaaSSubscription. The limits themselves are
@@ -35,9 +35,9 @@ func New(groups *controller.Controller) *controller.Controller {
 		Joins(groups).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
-		Reads(backend.Kind(backend.TokenRateLimitPolicy), controller.Optional).
+		Reads(models.Kind(models.TokenRateLimitPolicy), controller.Optional).
 		Reads(&maasv1alpha1.MaaSSubscription{}, controller.Index(priorityIndex, priorityOf)).
-		Options(backend.Options("maas.opendatahub.io/subscription-cleanup")).Build()
+		Options(models.Options("maas.opendatahub.io/subscription-cleanup")).Build()
 }
 
 func priorityOf(object client.Object) []string {
@@ -48,9 +48,9 @@ func priorityOf(object client.Object) []string {
 	return []string{strconv.Itoa(int(s.Spec.Priority))}
 }
 
-// world is what is known of a subscription.
-type world struct {
-	backend.Parts
+// observation is what is known of a subscription.
+type observation struct {
+	models.Parts
 	subscription *maasv1alpha1.MaaSSubscription
 	peers        reconcile.FetchResult[*maasv1alpha1.MaaSSubscriptionList] // of the same priority, itself among them
 }
@@ -58,29 +58,32 @@ type world struct {
 // FetchRemoteState reads the models, their limits, and who has the same priority.
 func (Reconciler) FetchRemoteState(
 	ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription],
-) *world {
+) *observation {
 	s := rc.Object
-	w := &world{subscription: s, Parts: backend.FetchParts(ctx, r, s, modelsOf(s), LimitsName, backend.Limits)}
+	obs := &observation{subscription: s, Parts: models.FetchParts(ctx, r, s, modelsOf(s), LimitsName, models.Limits)}
 	if priority := priorityOf(s); priority != nil {
 		same := client.MatchingFields{priorityIndex: priority[0]}
-		w.peers = reconcile.FetchList(ctx, r, &maasv1alpha1.MaaSSubscriptionList{}, same)
+		obs.peers = reconcile.FetchList(ctx, r, &maasv1alpha1.MaaSSubscriptionList{}, same)
 	}
-	return w
+	return obs
 }
 
 // DecorateStatus reports how each model and its limits are. Limits that are refused fail the whole subscription: it would be
 // chosen, and nothing would limit it.
-func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSSubscriptionStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSSubscription], w *world) {
+func (Reconciler) DecorateStatus(
+	status *maasv1alpha1.MaaSSubscriptionStatus, cm *conditions.Manager,
+	_ reconcile.StatusContext[*maasv1alpha1.MaaSSubscription], obs *observation,
+) {
 	const missing = "invalid or unavailable"
 	status.ModelRefStatuses, status.TokenRateLimitStatuses = nil, nil
-	tally := backend.Tally{
-		All: len(w.List), AllMissing: missing, SomeMissing: missing, SomeUnready: "TokenRateLimitPolicies not accepted",
+	tally := models.Tally{
+		All: len(obs.List), AllMissing: missing, SomeMissing: missing, SomeUnready: "TokenRateLimitPolicies not accepted",
 	}
-	for _, part := range w.List {
+	for _, part := range obs.List {
 		ref, limit := states(part)
-		effect, why := part.Group.Value.Effect(w.subscription)
+		effect, why := part.Group.Value.Effect(obs.subscription)
 		if ref.Ready && (effect == controller.EffectFailed || effect == controller.EffectRefused && part.Policy.OK()) {
-			limit = backend.Unready(backend.Limits.Key(part.Key), maasv1alpha1.ReasonReconcileFailed, why)
+			limit = models.Unready(models.Limits.Key(part.Key), maasv1alpha1.ReasonReconcileFailed, why)
 			tally.Failed = why
 		}
 		status.ModelRefStatuses = append(status.ModelRefStatuses, ref)
@@ -94,13 +97,13 @@ func (Reconciler) DecorateStatus(status *maasv1alpha1.MaaSSubscriptionStatus, cm
 		}
 	}
 	status.Phase = tally.Announce(cm)
-	if w.subscription.Spec != nil {
-		w.announcePeers(cm)
+	if obs.subscription.Spec != nil {
+		obs.announcePeers(cm)
 	}
 }
 
 // states are those of the model and of its policy.
-func states(part backend.Part) (ref, limit maasv1alpha1.ResourceRefStatus) {
+func states(part models.Part) (ref, limit maasv1alpha1.ResourceRefStatus) {
 	reason, message := maasv1alpha1.ReasonNotFound, part.Gone()
 	switch {
 	case message != "":
@@ -110,17 +113,17 @@ func states(part backend.Part) (ref, limit maasv1alpha1.ResourceRefStatus) {
 		message = fmt.Sprintf("MaaSModelRef %s has no HTTPRoute yet", part.Key)
 	default:
 		ref = maasv1alpha1.ResourceRefStatus{Name: part.Key.Name, Namespace: part.Key.Namespace, Ready: true, Reason: maasv1alpha1.ReasonValid}
-		return ref, backend.Limits.State(part.Key, part.Policy)
+		return ref, models.Limits.State(part.Key, part.Policy)
 	}
-	return backend.Unready(part.Key, reason, message),
-		backend.Unready(backend.Limits.Key(part.Key), maasv1alpha1.ReasonBackendNotReady, message)
+	return models.Unready(part.Key, reason, message),
+		models.Unready(models.Limits.Key(part.Key), maasv1alpha1.ReasonBackendNotReady, message)
 }
 
 // announcePeers reports who has the same priority.
-func (w *world) announcePeers(cm *conditions.Manager) {
+func (obs *observation) announcePeers(cm *conditions.Manager) {
 	var names []string
-	for i := range w.peers.Value.Items {
-		if peer := &w.peers.Value.Items[i]; peer.UID != w.subscription.UID && peer.DeletionTimestamp.IsZero() {
+	for i := range obs.peers.Value.Items {
+		if peer := &obs.peers.Value.Items[i]; peer.UID != obs.subscription.UID && peer.DeletionTimestamp.IsZero() {
 			names = append(names, peer.Namespace+"/"+peer.Name)
 		}
 	}
@@ -130,5 +133,5 @@ func (w *world) announcePeers(cm *conditions.Manager) {
 	}
 	slices.Sort(names)
 	cm.MarkTrue(priorityDuplicate, "SharedPriority", conditions.Bound(fmt.Sprintf(
-		"spec.priority %d is shared with: %s", w.subscription.Spec.Priority, strings.Join(names, ", "))))
+		"spec.priority %d is shared with: %s", obs.subscription.Spec.Priority, strings.Join(names, ", "))))
 }

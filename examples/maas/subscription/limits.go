@@ -14,7 +14,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // LimitsName is the name of the controller of [NewLimits].
@@ -36,38 +36,40 @@ type Limits struct {
 
 // NewLimits declares the controller of the limits. Its groups are models. The error is one of the templates.
 func NewLimits() (*controller.Controller, error) {
-	set, err := backend.Children(files, children.Child[*limits]{Template: "policy.yaml", When: (*limits).Wanted})
+	set, err := models.Children(files, children.Child[*limits]{Template: "policy.yaml", When: (*limits).Wanted})
 	return controller.NewGroup(LimitsName, Limits{set}).
 		Members(&maasv1alpha1.MaaSSubscription{}, modelsOf).
-		Owns(backend.Kind(backend.TokenRateLimitPolicy), controller.Optional).
+		Owns(models.Kind(models.TokenRateLimitPolicy), controller.Optional).
 		Reads(&maasv1alpha1.MaaSModelRef{}).
 		Reads(&gatewayv1.HTTPRoute{}).
-		Options(backend.Options("")).Build(), err
+		Options(models.Options("")).Build(), err
 }
 
 // modelsOf lists the models of a subscription, each once.
 func modelsOf(object client.Object) []types.NamespacedName {
 	if subscription, ok := object.(*maasv1alpha1.MaaSSubscription); ok && subscription.Spec != nil {
-		return backend.Keys(subscription.Spec.ModelRefs)
+		return models.Keys(subscription.Spec.ModelRefs)
 	}
 	return nil
 }
 
 // limits is what is known of the limits of a model, and what their template says.
 type limits struct {
-	backend.Shared[*maasv1alpha1.MaaSSubscription]
+	models.Shared[*maasv1alpha1.MaaSSubscription]
 }
 
 // FetchRemoteState reads the model, its route and its subscriptions.
 func (Limits) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *limits {
 	model := client.ObjectKeyFromObject(rc.Object)
-	return &limits{backend.FetchShared(ctx, r, rc.Object, &maasv1alpha1.MaaSSubscriptionList{},
+	return &limits{models.FetchShared(ctx, r, rc.Object, &maasv1alpha1.MaaSSubscriptionList{},
 		func(s *maasv1alpha1.MaaSSubscription) error { return valid(s, model) })}
 }
 
 // PlanResources plans the policy, controlled by the route that it limits; none
 // when no subscription has valid limits.
-func (l Limits) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], of *limits) (reconcile.PlanResult, error) {
+func (l Limits) PlanResources(
+	_ context.Context, _ reconcile.ReconcileContext[*controller.Group], of *limits,
+) (reconcile.PlanResult, error) {
 	return l.children.Plan(of)
 }
 
@@ -90,7 +92,7 @@ func refOf(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) *maasv1
 // the API server's validation does not see.
 func valid(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) error {
 	ref := refOf(s, model)
-	if err := backend.ErrUnsafe(s.Namespace, s.Name, model.Namespace, model.Name); err != nil {
+	if err := models.ErrUnsafe(s.Namespace, s.Name, model.Namespace, model.Name); err != nil {
 		return err
 	}
 	for i, rate := range ref.TokenRateLimits {

@@ -10,10 +10,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 var chat = types.NamespacedName{Namespace: "llm", Name: "chat"}
@@ -52,25 +54,51 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// TestPolicyLabels: clients find the policy of a model by these labels.
-func TestPolicyLabels(t *testing.T) {
+// TestPolicy: the policy of a model has the product's fields: the limits of each subscription, and the route as its controller.
+func TestPolicy(t *testing.T) {
 	t.Parallel()
-	set, err := backend.Children(files, children.Child[*limits]{Template: "policy.yaml"})
+	set, err := models.Children(files, children.Child[*limits]{Template: "policy.yaml"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	silver := limited(1, "1m")
+	silver.Name = "silver"
 	l := &limits{}
-	l.Key, l.Ref.Value, l.Route.Value = chat, &maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "chat", UID: "2"}}
-	l.Valid = []*maasv1alpha1.MaaSSubscription{limited(1, "1h")}
+	l.Key, l.Ref.Value = chat, &maasv1alpha1.MaaSModelRef{}
+	l.Route.Value = &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Name: "route", UID: "2"}}
+	l.Valid = []*maasv1alpha1.MaaSSubscription{silver, limited(1000, "24h")}
 	plan, err := Limits{set}.PlanResources(t.Context(), reconcile.ReconcileContext[*controller.Group]{}, l)
-	if err != nil || len(plan.Children) != 1 {
-		t.Fatalf("got %d children, %v, want the policy", len(plan.Children), err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	got := plan.Children[0].Object.GetLabels()
-	for label, want := range map[string]string{backend.ModelLabel: "chat", backend.ModelNamespaceLabel: "llm", backend.ManagedBy: backend.Manager} {
-		if got[label] != want {
-			t.Errorf("label %s is %q, want %q", label, got[label], want)
-		}
+	const want = `
+apiVersion: kuadrant.io/v1alpha1
+kind: TokenRateLimitPolicy
+metadata:
+  namespace: llm
+  name: maas-trlp-chat
+  labels:
+    maas.opendatahub.io/model: chat
+    maas.opendatahub.io/model-namespace: llm
+    app.kubernetes.io/managed-by: maas-controller
+    app.kubernetes.io/part-of: maas-subscription
+    app.kubernetes.io/component: token-rate-limit-policy
+  annotations: {maas.opendatahub.io/subscriptions: "gold,silver"}
+  ownerReferences:
+  - {apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, name: route, uid: "2", controller: true, blockOwnerDeletion: true}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: route}
+  limits:
+    subs-gold-chat-tokens:
+      rates: [{limit: 1000, window: 24h}]
+      when: [{predicate: 'auth.identity.selected_subscription_key == "subs/gold@llm/chat" && !request.path.endsWith("/v1/models")'}]
+      counters: [{expression: auth.identity.userid}]
+    subs-silver-chat-tokens:
+      rates: [{limit: 1, window: 1m}]
+      when: [{predicate: 'auth.identity.selected_subscription_key == "subs/silver@llm/chat" && !request.path.endsWith("/v1/models")'}]
+      counters: [{expression: auth.identity.userid}]`
+	if diff := expect.Children(t, clientscheme.Scheme, want, plan); diff != "" {
+		t.Errorf("policy (-want +got):\n%s", diff)
 	}
 }
 
@@ -88,9 +116,9 @@ func TestPeers(t *testing.T) {
 		"leaving": {[]maasv1alpha1.MaaSSubscription{*itself, *leaving}, metav1.ConditionFalse},
 	} {
 		cm := conditions.NewManager(nil, 1, time.Unix(1, 0))
-		w := &world{subscription: itself}
-		w.peers.Value = &maasv1alpha1.MaaSSubscriptionList{Items: c.peers}
-		w.announcePeers(cm)
+		obs := &observation{subscription: itself}
+		obs.peers.Value = &maasv1alpha1.MaaSSubscriptionList{Items: c.peers}
+		obs.announcePeers(cm)
 		if got, _ := cm.Get(priorityDuplicate); got.Status != c.want {
 			t.Errorf("%s: got %s, want %s", name, got.Status, c.want)
 		}

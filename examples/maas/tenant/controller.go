@@ -25,7 +25,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 // The kinds of other projects that only the platform has.
@@ -47,21 +47,21 @@ const (
 
 // Reconciler of Tenant.
 type Reconciler struct {
-	backend.Config
+	models.Config
 	*renderer
 }
 
 // New declares the controller of Tenant. The error is one of the manifests.
-func New(config backend.Config) (*controller.Controller, error) {
+func New(config models.Config) (*controller.Controller, error) {
 	renderer, err := newRenderer(config.Manifests)
 	b := controller.New("maas-tenant", &Reconciler{config, renderer}).
 		Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&gatewayv1.HTTPRoute{}).
 		Reads(&gatewayv1.Gateway{}).
 		Reads(&corev1.Secret{}).
-		Reads(backend.Kind(backend.Authentication), controller.Optional).
-		Reads(backend.Kind(authorino), controller.Optional).
+		Reads(models.Kind(models.Authentication), controller.Optional).
+		Reads(models.Kind(authorino), controller.Optional).
 		Reads(controller.Metadata(authConfig), controller.Optional).
-		Options(controller.Options{Apply: apply.Options{Finalizer: "maas.opendatahub.io/tenant-finalizer", FieldManager: backend.Manager}})
+		Options(controller.Options{Apply: apply.Options{Finalizer: "maas.opendatahub.io/tenant-finalizer", FieldManager: models.Manager}})
 	for _, kind := range []client.Object{
 		&corev1.ServiceAccount{}, &appsv1.Deployment{}, &batchv1.CronJob{}, &networkingv1.NetworkPolicy{},
 		&rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{},
@@ -69,10 +69,10 @@ func New(config backend.Config) (*controller.Controller, error) {
 		b.Owns(kind, controller.Filter(client.MatchingLabelsSelector{Selector: Platform()}))
 	}
 	for _, kind := range []schema.GroupVersionKind{
-		backend.AuthPolicy, backend.TokenRateLimitPolicy, backend.DestinationRule,
-		envoyFilter, backend.Telemetry, backend.TelemetryPolicy, dashboard, datasource,
+		models.AuthPolicy, models.TokenRateLimitPolicy, models.DestinationRule,
+		envoyFilter, models.Telemetry, models.TelemetryPolicy, dashboard, datasource,
 	} {
-		b.Owns(backend.Kind(kind), controller.Optional)
+		b.Owns(models.Kind(kind), controller.Optional)
 	}
 	return b.Build(), err
 }
@@ -80,71 +80,94 @@ func New(config backend.Config) (*controller.Controller, error) {
 // Platform selects the objects of the platform.
 func Platform() labels.Selector { return labels.SelectorFromSet(labels.Set{platformLabel: "true"}) }
 
-// world is what is known of the tenant.
-type world struct {
-	backend.Config
-	gatewayKey     types.NamespacedName
+// managementAnnotation switches the platform off, see [managed].
+const managementAnnotation = "component.opendatahub.io/management-state"
+
+// fetched is what was read for a tenant. The objects are zero for a tenant that is switched off, or that names half a gateway.
+type fetched struct {
 	gateway        reconcile.FetchResult[*gatewayv1.Gateway]
 	authConfigs    reconcile.FetchResult[*metav1.PartialObjectMetadata]
+	authentication reconcile.FetchResult[*unstructured.Unstructured]
 	database       reconcile.FetchResult[*corev1.Secret]
 	monitoring     reconcile.FetchResult[*corev1.ConfigMap]
 	authorinos     reconcile.FetchResult[*unstructured.UnstructuredList]
 	api            reconcile.FetchResult[*appsv1.Deployment]
-	rendered       []manifests.Object
-	renderErr      error
-	managementWish string
 }
 
-// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
-func (*world) GetComponentHealth(context.Context) []health.Component { return nil }
-
-// FetchRemoteState reads what the platform needs, renders it, and reads how its
-// API is.
+// FetchRemoteState reads what the platform needs, and how its API is.
 func (r *Reconciler) FetchRemoteState(
 	ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.Tenant],
-) *world {
-	tenant := rc.Object
-	w := &world{Config: r.Config, gatewayKey: r.Gateway, managementWish: tenant.Annotations["component.opendatahub.io/management-state"]}
-	if !tenant.DeletionTimestamp.IsZero() || w.idle() {
-		return w
+) (f fetched) {
+	obs := r.observe(rc.Object)
+	if !rc.Object.DeletionTimestamp.IsZero() || obs.idle() || obs.halfNamed() {
+		return f
+	}
+	f.gateway = reconcile.Fetch(ctx, reader, obs.gatewayKey, &gatewayv1.Gateway{})
+	f.authConfigs = reconcile.Fetch(ctx, reader, models.Key(r.AppNamespace, apiName), controller.Metadata(authConfig)) // is its kind served?
+	f.authentication = reconcile.Fetch(ctx, reader, models.Key("", "cluster"), models.Kind(models.Authentication))
+	f.database = reconcile.Fetch(ctx, reader, models.Key(r.AppNamespace, DatabaseSecret), &corev1.Secret{})
+	f.monitoring = reconcile.Fetch(ctx, reader, models.Key(MonitoringSpace, MonitoringName), &corev1.ConfigMap{})
+	f.authorinos = reconcile.FetchList(ctx, reader, models.List(authorino))
+	f.api = reconcile.Fetch(ctx, reader, models.Key(r.AppNamespace, apiName), &appsv1.Deployment{})
+	return f
+}
+
+// observation is what follows from what was read.
+type observation struct {
+	models.Config
+	fetched
+	gatewayKey      types.NamespacedName
+	managementState string
+	rendered        []manifests.Object // of the platform
+	renderErr       error
+}
+
+// observe returns what the tenant itself says.
+func (r *Reconciler) observe(tenant *maasv1alpha1.Tenant) *observation {
+	obs := &observation{Config: r.Config, gatewayKey: r.Gateway, managementState: tenant.Annotations[managementAnnotation]}
+	ref := ptr.Deref(tenant.Spec, maasv1alpha1.TenantSpec{}).GatewayRef
+	if ref != nil && (ref.Name != "" || ref.Namespace != "") {
+		obs.gatewayKey = models.Key(ref.Namespace, ref.Name)
+	}
+	return obs
+}
+
+// ComposeState renders the platform of a tenant that is not switched off.
+func (r *Reconciler) ComposeState(_ context.Context, rc reconcile.ReconcileContext[*maasv1alpha1.Tenant], f fetched) *observation {
+	tenant, obs := rc.Object, r.observe(rc.Object)
+	obs.fetched = f
+	if !tenant.DeletionTimestamp.IsZero() || obs.idle() || obs.halfNamed() {
+		return obs
 	}
 	spec := ptr.Deref(tenant.Spec, maasv1alpha1.TenantSpec{})
-	if ref := spec.GatewayRef; ref != nil && (ref.Name != "" || ref.Namespace != "") {
-		w.gatewayKey = backend.Key(ref.Namespace, ref.Name)
-	}
-	if w.halfNamed() {
-		return w
-	}
-	w.gateway = reconcile.Fetch(ctx, reader, w.gatewayKey, &gatewayv1.Gateway{})
-	w.authConfigs = reconcile.Fetch(ctx, reader, backend.Key(r.AppNamespace, apiName), controller.Metadata(authConfig)) // is its kind served?
-	w.database = reconcile.Fetch(ctx, reader, backend.Key(r.AppNamespace, DatabaseSecret), &corev1.Secret{})
-	w.monitoring = reconcile.Fetch(ctx, reader, backend.Key(MonitoringSpace, MonitoringName), &corev1.ConfigMap{})
-	w.authorinos = reconcile.FetchList(ctx, reader, backend.List(authorino))
-	w.api = reconcile.Fetch(ctx, reader, backend.Key(r.AppNamespace, apiName), &appsv1.Deployment{})
 	s := settings{
-		Tenant: client.ObjectKeyFromObject(tenant), App: r.AppNamespace, Gateway: w.gatewayKey, Images: r.Images,
-		Audience: backend.Audience(reconcile.Fetch(ctx, reader, backend.Key("", "cluster"), backend.Kind(backend.Authentication))),
-		OIDC:     spec.ExternalOIDC, Telemetry: spec.Telemetry,
+		Tenant: client.ObjectKeyFromObject(tenant), App: r.AppNamespace, Gateway: obs.gatewayKey, Images: r.Images,
+		Audience: models.Audience(f.authentication), OIDC: spec.ExternalOIDC, Telemetry: spec.Telemetry,
 	}
 	if spec.APIKeys != nil {
 		s.MaxDays = spec.APIKeys.MaxExpirationDays
 	}
-	w.rendered, w.renderErr = r.render(s)
-	return w
+	obs.rendered, obs.renderErr = r.render(s)
+	return obs
 }
+
+// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+func (*observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // PlanResources plans the platform. While something is missing, what is there
 // stays; a tenant that is switched off keeps its platform or gives it up.
-func (r *Reconciler) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.Tenant], w *world) (reconcile.PlanResult, error) {
-	plan, install := reconcile.PlanResult{Hold: !w.idle()}, w.judge().install
+func (r *Reconciler) PlanResources(
+	_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.Tenant], obs *observation,
+) (reconcile.PlanResult, error) {
+	plan, install := reconcile.PlanResult{Hold: !obs.idle()}, obs.outcome().install
 	switch {
-	case w.managementWish == removed:
+	case obs.managementState == removed:
 		plan.Policy = apply.Withdraw
 	case !install:
 		plan.Policy = apply.Suspend
 	}
 	if install {
-		for _, object := range w.rendered {
+		for _, object := range obs.rendered {
 			plan.Apply(object, apply.AdoptUncontrolled)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 func TestPolicyOfPlan(t *testing.T) {
 	t.Parallel()
 	for wish, want := range map[string]apply.Policy{removed: apply.Withdraw, unmanaged: apply.Suspend, "Mistyped": apply.Suspend} {
-		w := &world{managementWish: wish}
-		plan, err := (&Reconciler{}).PlanResources(t.Context(), reconcile.ReconcileContext[*maasv1alpha1.Tenant]{}, w)
+		obs := &observation{managementState: wish}
+		plan, err := (&Reconciler{}).PlanResources(t.Context(), reconcile.ReconcileContext[*maasv1alpha1.Tenant]{}, obs)
 		if err != nil || plan.Policy != want {
 			t.Errorf("%s: got %v, %v, want %v", wish, plan.Policy, err, want)
 		}
@@ -51,9 +51,9 @@ func TestDatabaseMissing(t *testing.T) {
 		"other key":   {map[string][]byte{"url": []byte("postgres://")}, true},
 		"empty value": {map[string][]byte{databaseKey: {}}, true},
 	} {
-		w := &world{}
-		w.database.Value = &corev1.Secret{Data: c.data}
-		if got := w.databaseMissing(); (got != "") != c.missing {
+		obs := &observation{}
+		obs.database.Value = &corev1.Secret{Data: c.data}
+		if got := obs.databaseMissing(); (got != "") != c.missing {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}

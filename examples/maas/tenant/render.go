@@ -12,13 +12,14 @@ import (
 	"sync"
 
 	"github.com/reconcilekit/reconcilekit/manifests"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 //go:embed platform
@@ -45,9 +46,9 @@ type renderer struct {
 
 // newRenderer takes the overlay in the folder, or the one that is built in.
 func newRenderer(folder string) (*renderer, error) {
-	set, err := backend.Children[settings](files)
+	set, err := models.Children[settings](files)
 	r := &renderer{scheme: runtime.NewScheme(), templates: set.Manifests, files: filesys.MakeFsOnDisk(), folder: folder}
-	if err := errors.Join(err, backend.AddToScheme(r.scheme)); err != nil || folder != "" {
+	if err := errors.Join(err, models.AddToScheme(r.scheme)); err != nil || folder != "" {
 		return r, err
 	}
 	r.files, r.folder = filesys.MakeFsInMemory(), "/platform"
@@ -150,4 +151,9 @@ func Granted() (rules []rbacv1.PolicyRule, err error) {
 		}
 	}
 	return rules, errors.Join(err, buildErr)
+}
+
+// Services are the Services of the built-in platform.
+func Services() []dataflow.Service {
+	return []dataflow.Service{{Name: apiName, Port: 8443, PortName: "https"}, {Name: "payload-processing", Port: 9004}}
 }

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
-	"github.com/reconcilekit/reconcilekit/examples/maas/backend"
+	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
 const (
@@ -47,6 +47,7 @@ type settings struct {
 func (s settings) params() map[string]string {
 	params := layers.Maps(map[string]string{
 		"app-namespace": s.App, "gateway-namespace": s.Gateway.Namespace, "gateway-name": s.Gateway.Name,
+		"subscription-namespace": s.Tenant.Namespace,
 	}, s.Images)
 	if s.Audience != "" {
 		params["cluster-audience"] = s.Audience
@@ -59,7 +60,7 @@ func (s settings) params() map[string]string {
 
 // finish does what the overlay cannot say.
 func (r *renderer) finish(s settings, objects []manifests.Object) ([]manifests.Object, error) {
-	objects = slices.DeleteFunc(objects, func(o manifests.Object) bool { return o.GetAnnotations()[backend.OptOutAnnotation] == "false" })
+	objects = slices.DeleteFunc(objects, func(o manifests.Object) bool { return o.GetAnnotations()[models.OptOutAnnotation] == "false" })
 	hash, guarded := "", s.OIDC == nil
 	for _, object := range objects {
 		if err := s.place(object); err != nil {
@@ -120,7 +121,7 @@ func (s settings) place(object manifests.Object) error {
 	case "maas-api-backend-tls":
 		object.SetNamespace(s.Gateway.Namespace)
 	case apiPolicy:
-		object.SetAnnotations(layers.Maps(map[string]string{backend.OptOutAnnotation: "false"}, object.GetAnnotations())) // for another operator
+		object.SetAnnotations(layers.Maps(map[string]string{models.OptOutAnnotation: "false"}, object.GetAnnotations())) // for another operator
 	}
 	return nil
 }
@@ -136,7 +137,7 @@ func (s settings) placeSubjects(subjects []rbacv1.Subject) {
 // mark puts the labels of the platform on, and on what cannot have an owner
 // reference those that name the tenant.
 func (s settings) mark(object manifests.Object) {
-	labels := map[string]string{platformLabel: "true", backend.PartOf: "models-as-a-service"}
+	labels := map[string]string{platformLabel: "true", models.PartOf: "models-as-a-service"}
 	if object.GetNamespace() != s.Tenant.Namespace {
 		labels[tenantLabel], labels[tenantNamespace] = s.Tenant.Name, s.Tenant.Namespace
 	}

@@ -48,27 +48,31 @@ func (o outcome) detail(conditionType string, status metav1.ConditionStatus, rea
 }
 
 // idle reports whether the tenant is switched off.
-func (w *world) idle() bool { return w.managementWish == unmanaged || w.managementWish == removed }
+func (obs *observation) idle() bool {
+	return obs.managementState == unmanaged || obs.managementState == removed
+}
 
 // halfNamed reports whether only a part of the gateway's name is given.
-func (w *world) halfNamed() bool { return (w.gatewayKey.Name == "") != (w.gatewayKey.Namespace == "") }
+func (obs *observation) halfNamed() bool {
+	return (obs.gatewayKey.Name == "") != (obs.gatewayKey.Namespace == "")
+}
 
-// judge finds the first thing that is in the way.
-func (w *world) judge() outcome {
+// outcome reports the first thing that is in the way of the platform.
+func (obs *observation) outcome() outcome {
 	const pending, failed = maasv1alpha1.PhasePending, maasv1alpha1.PhaseFailed
 	var o outcome
 	switch {
-	case w.idle():
-		return o.because("", "ManagementStateIdle", "management state is "+w.managementWish)
-	case w.managementWish != "" && w.managementWish != managed:
+	case obs.idle():
+		return o.because("", "ManagementStateIdle", "management state is "+obs.managementState)
+	case obs.managementState != "" && obs.managementState != managed:
 		return o.because(failed, "UnexpectedManagementState",
-			fmt.Sprintf("management state %q must be %s, %s or %s", w.managementWish, managed, unmanaged, removed))
-	case w.halfNamed():
+			fmt.Sprintf("management state %q must be %s, %s or %s", obs.managementState, managed, unmanaged, removed))
+	case obs.halfNamed():
 		return o.because(failed, "InvalidGateway", fmt.Sprintf(
-			"spec.gatewayRef needs both name (%q) and namespace (%q), or none", w.gatewayKey.Name, w.gatewayKey.Namespace))
-	case w.gateway.IsNotFound():
-		return o.because(pending, "GatewayNotReady", fmt.Sprintf("gateway %s not found", w.gatewayKey))
-	case controller.IsAbsent(w.authConfigs.Error):
+			"spec.gatewayRef needs both name (%q) and namespace (%q), or none", obs.gatewayKey.Name, obs.gatewayKey.Namespace))
+	case obs.gateway.IsNotFound():
+		return o.because(pending, "GatewayNotReady", fmt.Sprintf("gateway %s not found", obs.gatewayKey))
+	case controller.IsAbsent(obs.authConfigs.Error):
 		const message = "authorino.kuadrant.io/v1beta3 AuthConfig is not served"
 		return o.because(pending, "DependenciesNotAvailable", message).
 			detail(dependencies, metav1.ConditionFalse, "DependencyMissing", message).
@@ -76,7 +80,7 @@ func (w *world) judge() outcome {
 			detail(deployments, metav1.ConditionFalse, "DependenciesNotMet", message)
 	}
 	o = o.detail(dependencies, metav1.ConditionTrue, "DependenciesMet", "")
-	if message := w.databaseMissing(); message != "" {
+	if message := obs.databaseMissing(); message != "" {
 		const missing = "PrerequisitesMissing"
 		return o.because(failed, "PrerequisitesNotMet", message).
 			detail(prerequisites, metav1.ConditionFalse, missing, message).
@@ -84,24 +88,24 @@ func (w *world) judge() outcome {
 			detail(deployments, metav1.ConditionFalse, missing, message)
 	}
 	o = o.detail(prerequisites, metav1.ConditionTrue, "PrerequisitesMet", "")
-	if w.renderErr != nil {
-		return o.because(failed, "PlatformReconcileFailed", w.renderErr.Error()).
-			detail(deployments, metav1.ConditionFalse, "PlatformReconcileFailed", w.renderErr.Error())
+	if obs.renderErr != nil {
+		return o.because(failed, "PlatformReconcileFailed", obs.renderErr.Error()).
+			detail(deployments, metav1.ConditionFalse, "PlatformReconcileFailed", obs.renderErr.Error())
 	}
 	o.install = true
-	return w.judgePlatform(o)
+	return obs.installed(o)
 }
 
-// judgePlatform reports how the platform is that was installed.
-func (w *world) judgePlatform(o outcome) outcome {
-	phase, warnings := maasv1alpha1.PhaseActive, strings.Join(w.warnings(), "; ")
+// installed reports how the platform is that was installed.
+func (obs *observation) installed(o outcome) outcome {
+	phase, warnings := maasv1alpha1.PhaseActive, strings.Join(obs.warnings(), "; ")
 	if warnings == "" {
 		o = o.detail(degraded, metav1.ConditionFalse, "PrerequisitesMet", "")
 	} else {
 		o = o.detail(degraded, metav1.ConditionTrue, "PrerequisitesWarning", warnings)
 		phase = maasv1alpha1.PhaseDegraded
 	}
-	if message := w.unavailable(); message != "" {
+	if message := obs.unavailable(); message != "" {
 		return o.because(maasv1alpha1.PhasePending, "DeploymentsNotReady", message).
 			detail(deployments, metav1.ConditionFalse, "DeploymentsNotReady", message)
 	}
@@ -110,39 +114,39 @@ func (w *world) judgePlatform(o outcome) outcome {
 }
 
 // databaseMissing reports why the API could not store keys.
-func (w *world) databaseMissing() string {
-	if w.database.IsNotFound() {
-		return fmt.Sprintf("database Secret '%s' not found in namespace '%s'", DatabaseSecret, w.AppNamespace)
+func (obs *observation) databaseMissing() string {
+	if obs.database.IsNotFound() {
+		return fmt.Sprintf("database Secret '%s' not found in namespace '%s'", DatabaseSecret, obs.AppNamespace)
 	}
-	if w.database.OK() && len(w.database.Value.Data[databaseKey]) == 0 {
-		return fmt.Sprintf("database Secret '%s' in namespace '%s' has no key '%s'", DatabaseSecret, w.AppNamespace, databaseKey)
+	if obs.database.OK() && len(obs.database.Value.Data[databaseKey]) == 0 {
+		return fmt.Sprintf("database Secret '%s' in namespace '%s' has no key '%s'", DatabaseSecret, obs.AppNamespace, databaseKey)
 	}
 	return ""
 }
 
 // warnings are what the platform works without.
-func (w *world) warnings() []string {
+func (obs *observation) warnings() []string {
 	var out []string
-	secure := len(w.authorinos.Value.Items) == 0
-	for i := range w.authorinos.Value.Items {
-		enabled, _, _ := unstructured.NestedBool(w.authorinos.Value.Items[i].Object, "spec", "listener", "tls", "enabled")
+	secure := len(obs.authorinos.Value.Items) == 0
+	for i := range obs.authorinos.Value.Items {
+		enabled, _, _ := unstructured.NestedBool(obs.authorinos.Value.Items[i].Object, "spec", "listener", "tls", "enabled")
 		secure = secure || enabled
 	}
 	if !secure {
 		out = append(out, "no Authorino has spec.listener.tls.enabled")
 	}
-	if w.monitoring.HasError() || !strings.Contains(w.monitoring.Value.Data["config.yaml"], "enableUserWorkload: true") {
+	if obs.monitoring.HasError() || !strings.Contains(obs.monitoring.Value.Data["config.yaml"], "enableUserWorkload: true") {
 		out = append(out, fmt.Sprintf("ConfigMap %s/%s does not enable the monitoring of user workloads", MonitoringSpace, MonitoringName))
 	}
 	return out
 }
 
 // unavailable reports why the API does not serve yet.
-func (w *world) unavailable() string {
-	if !w.api.OK() {
+func (obs *observation) unavailable() string {
+	if !obs.api.OK() {
 		return "Deployment " + apiName + " is not there yet"
 	}
-	d, want := w.api.Value, ptr.Deref(w.api.Value.Spec.Replicas, 1)
+	d, want := obs.api.Value, ptr.Deref(obs.api.Value.Spec.Replicas, 1)
 	if s := d.Status; s.ObservedGeneration < d.Generation || s.UpdatedReplicas < want || s.AvailableReplicas < want {
 		return fmt.Sprintf("Deployment %s has %d of %d replicas updated and %d available", apiName, s.UpdatedReplicas, want, s.AvailableReplicas)
 	}
@@ -150,8 +154,11 @@ func (w *world) unavailable() string {
 }
 
 // DecorateStatus sets the outcome.
-func (*Reconciler) DecorateStatus(status *maasv1alpha1.TenantStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.Tenant], w *world) {
-	outcome := w.judge()
+func (*Reconciler) DecorateStatus(
+	status *maasv1alpha1.TenantStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.Tenant],
+	obs *observation,
+) {
+	outcome := obs.outcome()
 	status.Phase = outcome.phase
 	for _, c := range outcome.details {
 		cm.Set(c.Type, c.Status, c.Reason, conditions.Bound(c.Message), conditions.AsInfo)

@@ -20,8 +20,8 @@ import (
 // Key is the key of the Secret with the connection.
 const Key = "etcd_connection"
 
-// Connection is how etcd is reached, in the product's order. A field whose name ends in _file names another key of the Secret, and goes before
-// the field without it.
+// Connection is how etcd is reached, in the product's order. A field whose name ends in _file names another key of the
+// Secret, and goes before the field without it.
 type Connection struct {
 	Endpoints             string `json:"endpoints"`
 	UserID                string `json:"userid,omitempty"`
@@ -39,7 +39,9 @@ type Connection struct {
 // Parse reads the connection of a Secret.
 func Parse(secret *corev1.Secret) (c Connection, err error) {
 	if json.Unmarshal(secret.Data[Key], &c) != nil { // the text of its error may quote the content
-		return c, fmt.Errorf("failed to parse etcd config json: Secret %s/%s, key %s: want a JSON object of texts", secret.Namespace, secret.Name, Key)
+		return c, fmt.Errorf(
+			"failed to parse etcd config json: Secret %s/%s, key %s: want a JSON object of texts", secret.Namespace, secret.Name, Key,
+		)
 	}
 	return c, nil
 }
@@ -66,7 +68,8 @@ func NewTarget(secret *corev1.Secret) (t Target, err error) {
 		}
 		content, found := secret.Data[*field.file]
 		if !found {
-			return t, fmt.Errorf("Secret %s/%s: key %s, which %s names, is missing", secret.Namespace, secret.Name, *field.file, Key) //nolint:staticcheck // a kind
+			return t, fmt.Errorf("Secret %s/%s: key %s, which %s names, is missing", //nolint:staticcheck // a kind
+				secret.Namespace, secret.Name, *field.file, Key)
 		}
 		*field.value = string(content)
 	}

@@ -14,8 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Events are those of the vmodels of the namespaces that are followed. There is a connection to etcd only while there is such a namespace and
-// somebody watches. It is safe for concurrent use, and closed as a runnable of a manager. A nil one has no events.
+// Events are those of the vmodels of the namespaces that are followed. There is a connection to etcd only while there is
+// such a namespace and somebody watches. It is safe for concurrent use, and closed as a runnable of a manager. A nil one has
+// no events.
 type Events struct {
 	clients   external.Sessions[*clientv3.Client]
 	namespace string
@@ -25,7 +26,7 @@ type Events struct {
 	followed map[string]mesh // by namespace
 	current  *mesh           // nil for none
 	stale    chan struct{}   // closed when current is another one
-	told     time.Time       // when the log was told last that etcd is away
+	logged   time.Time       // when it was last logged that etcd is away
 }
 
 // mesh is a ModelMesh whose events are followed.
@@ -124,27 +125,29 @@ func (e *Events) follow(ctx context.Context, stale <-chan struct{}, m *mesh, ope
 		case <-ctx.Done():
 		}
 	}()
-	client, done, err := e.clients.Use(session, m.target.fingerprint, func() (*clientv3.Client, error) { return clientv3.New(m.target.client) })
+	client, done, err := e.clients.Use(
+		session, m.target.fingerprint, func() (*clientv3.Client, error) { return clientv3.New(m.target.client) },
+	)
 	if err != nil {
 		log.FromContext(ctx).Info("etcd cannot be followed until its Secret changes", "error", err.Error())
 		return nil
 	}
 	defer done()
-	err = reading{layout{m.target.root, m.service, e.namespace, e.cluster}, client, opened, changed, e.tells}.run(ctx)
+	err = reading{layout{m.target.root, m.service, e.namespace, e.cluster}, client, opened, changed, e.shouldLog}.run(ctx)
 	if ctx.Err() != nil {
 		return nil // on purpose
 	}
 	return err
 }
 
-// tells reports whether the log is to be told that etcd is away: once for all who watch, as they have one connection.
-func (e *Events) tells(pause time.Duration) bool {
+// shouldLog reports whether to log that etcd is away: once for all who watch, as they have one connection.
+func (e *Events) shouldLog(pause time.Duration) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if time.Since(e.told) < pause/2 {
+	if time.Since(e.logged) < pause/2 {
 		return false
 	}
-	e.told = time.Now() //nolint:forbidigo // for the log alone
+	e.logged = time.Now() //nolint:forbidigo // for the log alone
 	return true
 }
 
@@ -152,10 +155,10 @@ func (e *Events) tells(pause time.Duration) bool {
 type reading struct {
 	layout
 
-	client  *clientv3.Client
-	opened  func()
-	changed func(Event)
-	tells   func(pause time.Duration) bool
+	client    *clientv3.Client
+	opened    func()
+	changed   func(Event)
+	shouldLog func(pause time.Duration) bool
 }
 
 // run reads what there is, and then what changes from that revision on.
@@ -165,8 +168,10 @@ func (r reading) run(ctx context.Context) error {
 		return err
 	}
 	from, to := r.bounds()
-	changes := r.client.Watch(clientv3.WithRequireLeader(ctx), from, clientv3.WithRange(to), clientv3.WithRev(revision+1), clientv3.WithPrevKV())
-	r.opened() // with every change since the list; what went before it, nobody tells
+	changes := r.client.Watch(
+		clientv3.WithRequireLeader(ctx), from, clientv3.WithRange(to), clientv3.WithRev(revision+1), clientv3.WithPrevKV(),
+	)
+	r.opened() // with every change since the list; what went before it, is not reported
 	for answer := range changes {
 		if err := answer.Err(); err != nil {
 			return fmt.Errorf("watch etcd: %w", err)
@@ -180,13 +185,13 @@ func (r reading) run(ctx context.Context) error {
 					value = change.PrevKv.GetValue()
 				}
 			}
-			r.tell(ctx, string(change.Kv.GetKey()), value, deleted)
+			r.emit(ctx, string(change.Kv.GetKey()), value, deleted)
 		}
 	}
 	return errors.New("watch etcd: the stream has ended")
 }
 
-func (r reading) tell(ctx context.Context, key string, value []byte, deleted bool) {
+func (r reading) emit(ctx context.Context, key string, value []byte, deleted bool) {
 	event, ok, err := r.event(key, value, deleted)
 	if err != nil {
 		log.FromContext(ctx).Info("a record in etcd is ignored", "key", key, "error", err.Error())
@@ -208,14 +213,14 @@ func (r reading) list(ctx context.Context) (revision int64, err error) {
 		answer, err := r.get(ctx)
 		if err == nil {
 			for _, entry := range answer.Kvs {
-				r.tell(ctx, string(entry.GetKey()), entry.GetValue(), false)
+				r.emit(ctx, string(entry.GetKey()), entry.GetValue(), false)
 			}
 			return answer.Header.GetRevision(), nil
 		}
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		if r.tells(pause) {
+		if r.shouldLog(pause) {
 			log.FromContext(ctx).Info("etcd cannot be read, it is tried again", "after", pause.String(), "error", err.Error())
 		}
 		select {

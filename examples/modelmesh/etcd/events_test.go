@@ -152,11 +152,23 @@ func TestTargets(t *testing.T) {
 		data map[string]string
 		want string
 	}{
-		"nothing":                 {nil, "failed to parse etcd config json: Secret n/s, key etcd_connection: want a JSON object of texts"},
-		"no endpoints":            {map[string]string{etcd.Key: `{"endpoints":" , "}`}, "Secret n/s, key etcd_connection: endpoints is empty: want URLs such as http://etcd:2379, with commas between them"},
-		"a key without its pair":  {map[string]string{etcd.Key: `{"endpoints":"https://e:1","client_key":"k"}`}, "Secret n/s, key etcd_connection: client_key and client_certificate: want both or none"},
-		"a file that is missing":  {map[string]string{etcd.Key: `{"endpoints":"https://e:1","certificate_file":"ca"}`}, "Secret n/s: key ca, which etcd_connection names, is missing"},
-		"a file that is no PEM":   {map[string]string{etcd.Key: `{"endpoints":"http://e:1","certificate_file":"ca"}`, "ca": "secret"}, "Secret n/s, key etcd_connection: certificate: want certificates in PEM"},
+		"nothing": {nil, "failed to parse etcd config json: Secret n/s, key etcd_connection: want a JSON object of texts"},
+		"no endpoints": {
+			map[string]string{etcd.Key: `{"endpoints":" , "}`},
+			"Secret n/s, key etcd_connection: endpoints is empty: want URLs such as http://etcd:2379, with commas between them",
+		},
+		"a key without its pair": {
+			map[string]string{etcd.Key: `{"endpoints":"https://e:1","client_key":"k"}`},
+			"Secret n/s, key etcd_connection: client_key and client_certificate: want both or none",
+		},
+		"a file that is missing": {
+			map[string]string{etcd.Key: `{"endpoints":"https://e:1","certificate_file":"ca"}`},
+			"Secret n/s: key ca, which etcd_connection names, is missing",
+		},
+		"a file that is no PEM": {
+			map[string]string{etcd.Key: `{"endpoints":"http://e:1","certificate_file":"ca"}`, "ca": "secret"},
+			"Secret n/s, key etcd_connection: certificate: want certificates in PEM",
+		},
 		"several endpoints":       {map[string]string{etcd.Key: `{"endpoints":"http://a:1, http://b:2"}`}, ""},
 		"TLS with the host's CAs": {map[string]string{etcd.Key: `{"endpoints":"https://a:1","override_authority":"etcd"}`}, ""},
 	} {

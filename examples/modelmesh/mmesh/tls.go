@@ -12,7 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// identity is the certificate with which the operator reaches ModelMesh over TLS. It is set by a pass that reads its Secret, and used by others.
+// identity is the certificate with which the operator reaches ModelMesh over TLS. It is set by a pass that reads its Secret,
+// and used by others.
 type identity struct {
 	mu          sync.Mutex
 	name        string // of the Secret
@@ -21,8 +22,9 @@ type identity struct {
 	err         error // why there is none
 }
 
-// Secure has the calls that ask for the Secret of the name made with its certificate. Trusted are the authorities of the system and the
-// certificate itself. The error, which such calls have until the Secret is right, is what is wrong with it; nil is a Secret that is missing.
+// Secure has the calls that ask for the Secret of the name made with its certificate. Trusted are the authorities of the
+// system and the certificate itself. The error, which such calls have until the Secret is right, is what is wrong with it;
+// nil is a Secret that is missing.
 func (c *Connections) Secure(name string, secret *corev1.Secret) error {
 	config, fingerprint, err := tlsConfig(name, secret)
 	c.identity.mu.Lock()
@@ -51,7 +53,8 @@ func tlsConfig(name string, secret *corev1.Secret) (config *tls.Config, fingerpr
 	sum := sha256.New()
 	_, _ = sum.Write(certificate)
 	_, _ = sum.Write(key)
-	return &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS12}, hex.EncodeToString(sum.Sum(nil)), nil
+	config = &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS12}
+	return config, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 var errNotRead = errors.New("it was not read yet")

@@ -20,9 +20,11 @@ func TestSecure(t *testing.T) {
 		secret *corev1.Secret
 		want   string
 	}{
-		"missing":        {nil, "unable to access TLS secret 's'"},
-		"without a key":  {&corev1.Secret{Data: map[string][]byte{"tls.crt": []byte("x")}}, "TLS secret 's' missing tls.crt and/or tls.key"},
-		"no certificate": {&corev1.Secret{Data: map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("x")}}, "could not load client key pair"},
+		"missing":       {nil, "unable to access TLS secret 's'"},
+		"without a key": {&corev1.Secret{Data: map[string][]byte{"tls.crt": []byte("x")}}, "TLS secret 's' missing tls.crt and/or tls.key"},
+		"no certificate": {
+			&corev1.Secret{Data: map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("x")}}, "could not load client key pair",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

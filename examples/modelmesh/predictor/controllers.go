@@ -51,12 +51,16 @@ func NewServices(m Mesh, settings func(owner ctrl.Request) Settings) *controller
 }
 
 // DecorateStatus implements reconcile.StatusDecorator.
-func (*Reconciler) DecorateStatus(s *v1alpha1.PredictorStatus, _ *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.Predictor], o observed) {
+func (*Reconciler) DecorateStatus(
+	s *v1alpha1.PredictorStatus, _ *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.Predictor], o observed,
+) {
 	o.decorate(s)
 }
 
 // DecorateStatus implements reconcile.StatusDecorator. The status of what ModelMesh does not serve is KServe's alone.
-func (*Services) DecorateStatus(s *v1beta1.InferenceServiceStatus, m *conditions.Manager, _ reconcile.StatusContext[*v1beta1.InferenceService], o observed) {
+func (*Services) DecorateStatus(
+	s *v1beta1.InferenceServiceStatus, m *conditions.Manager, _ reconcile.StatusContext[*v1beta1.InferenceService], o observed,
+) {
 	if o.spec == nil && o.refused == nil {
 		return
 	}

@@ -84,7 +84,8 @@ func framework(p *v1beta1.Predictor) (name string, source *v1beta1.Source) {
 func storageOf(source *v1beta1.Source, annotations map[string]string) (*v1alpha1.Storage, error) {
 	given := cmp.Or(source.Storage, &v1beta1.Storage{})
 	out := &v1alpha1.Storage{
-		Path: given.Path, Key: either(given.Key, annotations, secretAnnotation), SchemaPath: either(given.SchemaPath, annotations, schemaAnnotation),
+		Path: given.Path, Key: either(given.Key, annotations, secretAnnotation),
+		SchemaPath: either(given.SchemaPath, annotations, schemaAnnotation),
 		Parameters: given.Parameters,
 	}
 	switch {

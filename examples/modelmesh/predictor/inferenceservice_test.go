@@ -82,16 +82,27 @@ func TestSpecOf(t *testing.T) {
 		annotations map[string]string
 		want, err   string
 	}{
-		"no framework":              {predictor: `{}`, err: "no valid InferenceService predictor framework found"},
-		"a model and a framework":   {predictor: `{"model":{"modelFormat":{"name":"a"}},"onnx":{}}`, err: "model and onnx are set"},
-		"no storage":                {predictor: `{"onnx":{}}`, err: "exactly one of storageUri and storage.path"},
-		"two places":                {predictor: `{"onnx":{"storageUri":"s3://b/p","storage":{"path":"p"}}}`, err: "exactly one of storageUri and storage.path"},
-		"a scheme that nobody has":  {predictor: `{"onnx":{"storageUri":"ftp://b/p"}}`, err: "want one of the schemes"},
-		"no scheme":                 {predictor: `{"onnx":{"storageUri":"b/p"}}`, err: "want one of the schemes"},
-		"a broken URI":              {predictor: `{"onnx":{"storageUri":"s3://%zz"}}`, err: "storageUri"},
-		"a runtime and a model":     {predictor: `{"model":{"modelFormat":{"name":"a"},"storageUri":"s3://b/p"}}`, annotations: map[string]string{"serving.kserve.io/servingRuntime": "r"}, err: "servingRuntime"},
-		"the first of frameworks":   {predictor: `{"onnx":{},"xgboost":{"storageUri":"gs://b/p"}}`, want: `{"modelType":{"name":"xgboost"},"path":"","storage":{"path":"p","parameters":{"bucket":"b","type":"gcs"}}}`},
-		"a runtime of a framework":  {predictor: `{"pmml":{"storage":{"path":"p"}}}`, annotations: map[string]string{"serving.kserve.io/servingRuntime": "r"}, want: `{"modelType":{"name":"pmml"},"path":"","storage":{"path":"p"},"runtime":{"name":"r"}}`},
+		"no framework":            {predictor: `{}`, err: "no valid InferenceService predictor framework found"},
+		"a model and a framework": {predictor: `{"model":{"modelFormat":{"name":"a"}},"onnx":{}}`, err: "model and onnx are set"},
+		"no storage":              {predictor: `{"onnx":{}}`, err: "exactly one of storageUri and storage.path"},
+		"two places": {
+			predictor: `{"onnx":{"storageUri":"s3://b/p","storage":{"path":"p"}}}`, err: "exactly one of storageUri and storage.path",
+		},
+		"a scheme that nobody has": {predictor: `{"onnx":{"storageUri":"ftp://b/p"}}`, err: "want one of the schemes"},
+		"no scheme":                {predictor: `{"onnx":{"storageUri":"b/p"}}`, err: "want one of the schemes"},
+		"a broken URI":             {predictor: `{"onnx":{"storageUri":"s3://%zz"}}`, err: "storageUri"},
+		"a runtime and a model": {
+			predictor:   `{"model":{"modelFormat":{"name":"a"},"storageUri":"s3://b/p"}}`,
+			annotations: map[string]string{"serving.kserve.io/servingRuntime": "r"}, err: "servingRuntime",
+		},
+		"the first of frameworks": {
+			predictor: `{"onnx":{},"xgboost":{"storageUri":"gs://b/p"}}`,
+			want:      `{"modelType":{"name":"xgboost"},"path":"","storage":{"path":"p","parameters":{"bucket":"b","type":"gcs"}}}`,
+		},
+		"a runtime of a framework": {
+			predictor: `{"pmml":{"storage":{"path":"p"}}}`, annotations: map[string]string{"serving.kserve.io/servingRuntime": "r"},
+			want: `{"modelType":{"name":"pmml"},"path":"","storage":{"path":"p"},"runtime":{"name":"r"}}`,
+		},
 		"a runtime of a model":      {predictor: `{"model":{"modelFormat":{"name":"a","version":"1"},"runtime":"r","protocolVersion":"","storageUri":"pvc://c"}}`, want: `{"modelType":{"name":"a","version":"1"},"path":"","storage":{"path":"","parameters":{"name":"c","type":"pvc"}},"runtime":{"name":"r"}}`},
 		"annotations of the source": {predictor: `{"onnx":{"storageUri":"https://h/a%20b/c?q=1"}}`, annotations: map[string]string{"serving.kserve.io/secretKey": "k", "serving.kserve.io/schemaPath": "s"}, want: `{"modelType":{"name":"onnx"},"path":"","storage":{"path":"a b/c","schemaPath":"s","parameters":{"type":"http","url":"https://h?q=1"},"key":"k"}}`},
 		"azure":                     {predictor: `{"onnx":{"storageUri":"http://acct.blob.core.windows.net/c/p/q"}}`, want: `{"modelType":{"name":"onnx"},"path":"","storage":{"path":"p/q","parameters":{"account_name":"acct","container":"c","type":"azure"}}}`},
@@ -135,7 +146,10 @@ func TestConditionsOfOthers(t *testing.T) {
 	var services predictor.Services
 	list := services.GetConditions(s)
 	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	list = append(list, metav1.Condition{Type: "PredictorReady", Status: "False", LastTransitionTime: at}, metav1.Condition{Type: "Stalled", Status: "True"})
+	list = append(
+		list, metav1.Condition{Type: "PredictorReady", Status: "False", LastTransitionTime: at},
+		metav1.Condition{Type: "Stalled", Status: "True"},
+	)
 	services.SetConditions(s, list)
 	want := []v1beta1.Condition{ingress, ready, {Type: "PredictorReady", Status: "False", LastTransitionTime: "2026-01-02T03:04:05Z"}}
 	if diff := cmp.Diff(want, s.Status.Conditions); diff != "" {

@@ -35,7 +35,8 @@ func TestGone(t *testing.T) {
 		got[name] = reason
 	}
 	want := map[string]string{
-		"enabled": "", "disabled": "ModelMesh is not enabled in its namespace", "terminating": "its namespace is being deleted", "missing": "its namespace does not exist",
+		"enabled": "", "disabled": "ModelMesh is not enabled in its namespace", "terminating": "its namespace is being deleted",
+		"missing": "its namespace does not exist",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -151,7 +151,9 @@ func (o observed) GetComponentHealth(context.Context) []health.Component {
 	}
 	out := []health.Component{o.model.Downstream("Model", func(served) health.Component { return health.Component{} })}
 	if o.refused != nil {
-		out = append(out, health.Component{Name: "Spec", Errors: []error{health.NewError(health.InvalidSpec, v1alpha1.InvalidPredictorSpec, o.refused.Error(), nil)}})
+		out = append(out, health.Component{
+			Name: "Spec", Errors: []error{health.NewError(health.InvalidSpec, v1alpha1.InvalidPredictorSpec, o.refused.Error(), nil)},
+		})
 	}
 	return out
 }

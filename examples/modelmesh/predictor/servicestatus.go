@@ -29,7 +29,9 @@ func statusOf(s *v1beta1.InferenceServiceStatus) v1alpha1.PredictorStatus {
 			out.FailedCopies, out.TotalCopies = m.Copies.FailedCopies, m.Copies.TotalCopies
 		}
 		if f := m.LastFailureInfo; f != nil {
-			out.LastFailureInfo = &v1alpha1.FailureInfo{Location: f.Location, Reason: f.Reason, Message: f.Message, ModelID: f.ModelRevisionName, Time: f.Time}
+			out.LastFailureInfo = &v1alpha1.FailureInfo{
+				Location: f.Location, Reason: f.Reason, Message: f.Message, ModelID: f.ModelRevisionName, Time: f.Time,
+			}
 		}
 	}
 	out.ActiveModelState = cmp.Or(out.ActiveModelState, v1alpha1.Pending)

@@ -23,7 +23,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/store"
 )
 
-// TestNextModelFails: while one model serves, the copies of the next one count with it, and where and when the newest of those failed is told.
+// TestNextModelFails: while one model serves, the copies of the next one count with it, and where and when the newest of
+// those failed is told.
 func TestNextModelFails(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -38,8 +39,9 @@ func TestNextModelFails(t *testing.T) {
 	}, at.Add(time.Hour))
 	failedAt := metav1.NewTime(at)
 	want := v1alpha1.PredictorStatus{
-		Available: true, TransitionStatus: v1alpha1.BlockedByFailedLoad, ActiveModelState: v1alpha1.Loaded, TargetModelState: v1alpha1.FailedToLoad,
-		TotalCopies: 4, FailedCopies: 3,
+		Available: true, TransitionStatus: v1alpha1.BlockedByFailedLoad, ActiveModelState: v1alpha1.Loaded,
+		TargetModelState: v1alpha1.FailedToLoad,
+		TotalCopies:      4, FailedCopies: 3,
 		LastFailureInfo: &v1alpha1.FailureInfo{
 			Reason: v1alpha1.ModelLoadFailed, Message: "out of memory", ModelID: "two", Location: "newest", Time: &failedAt,
 		},
@@ -119,14 +121,16 @@ func TestCallFails(t *testing.T) {
 		err  error
 		want result
 	}{
-		"no pod runs":       {fmt.Errorf("%w: %w", mmesh.ErrNoInstances, status.Error(codes.Unavailable, "")), result{NoInstances: true}},
-		"unavailable":       {status.Error(codes.Unavailable, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
-		"too slow":          {status.Error(codes.DeadlineExceeded, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
-		"other source":      {status.Error(codes.AlreadyExists, ""), result{Category: health.Conflict, Reason: "OwnedByAnotherSource"}},
-		"refused":           {status.Error(codes.PermissionDenied, ""), result{Category: health.Auth, Reason: "ModelMeshRefused"}},
-		"an error of gRPC":  {status.Error(codes.Internal, ""), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
-		"an error of ours":  {errors.New("no certificate"), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
-		"a text of the DNS": {status.Error(codes.Unavailable, "no such host"), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
+		"no pod runs":      {fmt.Errorf("%w: %w", mmesh.ErrNoInstances, status.Error(codes.Unavailable, "")), result{NoInstances: true}},
+		"unavailable":      {status.Error(codes.Unavailable, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
+		"too slow":         {status.Error(codes.DeadlineExceeded, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
+		"other source":     {status.Error(codes.AlreadyExists, ""), result{Category: health.Conflict, Reason: "OwnedByAnotherSource"}},
+		"refused":          {status.Error(codes.PermissionDenied, ""), result{Category: health.Auth, Reason: "ModelMeshRefused"}},
+		"an error of gRPC": {status.Error(codes.Internal, ""), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
+		"an error of ours": {errors.New("no certificate"), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
+		"a text of the DNS": {
+			status.Error(codes.Unavailable, "no such host"), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +165,9 @@ func TestEventsOfNobody(t *testing.T) {
 	heard, opened := make(chan string, 10), make(chan struct{}, 2)
 	for _, source := range []string{fromPredictors, fromServices} {
 		go func() {
-			_ = mesh{Mesh{Events: events}, source}.Watch(t.Context(), func() { opened <- struct{}{} }, func(key string) { heard <- source + " " + key })
+			_ = mesh{Mesh{Events: events}, source}.Watch(
+				t.Context(), func() { opened <- struct{}{} }, func(key string) { heard <- source + " " + key },
+			)
 		}()
 	}
 	for range 2 {

@@ -88,7 +88,9 @@ func classify(err error) (category health.Category, reason string) {
 }
 
 // ask makes a call that returns the state of a vmodel. That no pod of ModelMesh runs is a state, not an error.
-func (m mesh) ask(ctx context.Context, key string, call func(context.Context, mmesh.Client) (*mmesh.VModel, error)) (found served, err error) {
+func (m mesh) ask(
+	ctx context.Context, key string, call func(context.Context, mmesh.Client) (*mmesh.VModel, error),
+) (found served, err error) {
 	err = m.Call(ctx, namespaceOf(key), func(ctx context.Context, c mmesh.Client) error {
 		state, err := call(ctx, c)
 		if err == nil {

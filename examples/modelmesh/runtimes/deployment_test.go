@@ -167,8 +167,10 @@ func TestDeployment(t *testing.T) {
 		path         string
 		want         any
 	}{
-		"built-in adapter":         {plain, built, nil, "spec/template/spec/containers/*/name", []any{"triton-adapter", "triton", "mm"}},
-		"adapter and proxy":        {"", built, nil, "spec/template/spec/containers/*/name", []any{"rest-proxy", "triton", "triton-adapter", "mm"}},
+		"built-in adapter": {plain, built, nil, "spec/template/spec/containers/*/name", []any{"triton-adapter", "triton", "mm"}},
+		"adapter and proxy": {
+			"", built, nil, "spec/template/spec/containers/*/name", []any{"rest-proxy", "triton", "triton-adapter", "mm"},
+		},
 		"adapter without endpoint": {plain, built, nil, "spec/template/spec/containers/@mm/env/@INTERNAL_GRPC_PORT/value", "8085"},
 		"custom":                   {plain, custom, nil, "spec/template/spec/containers/*/name", []any{"srv", "mm", "puller"}},
 		"own mount beside two claims": {
@@ -184,7 +186,10 @@ func TestDeployment(t *testing.T) {
 		"labels that the selector needs": {
 			plain, custom + `,"labels":{"name":"mine","team":"x"}`, nil, "spec/template/metadata/labels/name", "modelmesh-serving-r",
 		},
-		"labels of the user": {plain + "runtimePodLabels: {team: y, z: y}\n", custom + `,"labels":{"team":"x"}`, nil, "spec/template/metadata/labels/team", "x"},
+		"labels of the user": {
+			plain + "runtimePodLabels: {team: y, z: y}\n", custom + `,"labels":{"team":"x"}`, nil,
+			"spec/template/metadata/labels/team", "x",
+		},
 		"pull secrets": {
 			plain + "imagePullSecrets: [{name: a}, {name: b}]\n", custom + `,"imagePullSecrets":[{"name":"c"},{"name":"a"}]`, nil,
 			"spec/template/spec/imagePullSecrets/*/name",
@@ -222,16 +227,28 @@ func TestDeployment(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ spec, want string }{
-		"no endpoint":            {`"containers":[]`, "spec.grpcEndpoint is empty; want port:<number> or unix:<path>"},
-		"a port too large":       {`"grpcEndpoint":"port:70000","containers":[]`, "Invaid Endpoint: port:70000"},
-		"an adapter on a socket": {`"grpcEndpoint":"unix:/a/b","builtInAdapter":{"serverType":"triton"},"containers":[{"name":"triton"}]`, "want port:<number> beside spec.builtInAdapter"},
-		"an unknown server":      {`"builtInAdapter":{"serverType":"x"},"containers":[]`, "unrecognized built-in runtime server type x"},
-		"a reserved port":        {`"containers":[{"name":"a","ports":[{"containerPort":8085}]}]`, "container spec for a is invalid: Port 8085 is reserved for internal use"},
-		"a reserved range":       {`"containers":[{"name":"a","ports":[{"containerPort":11890}]}]`, "Port range [11881-11899] is reserved for internal use"},
-		"an empty lifecycle":     {`"containers":[{"name":"a","lifecycle":{}}]`, "ReadinessProbe and Lifecycle are managed by modelmesh and cannot be set"},
-		"a volume of the mesh":   {`"containers":[],"volumes":[{"name":"models-dir"}]`, "volume models-dir is reserved for internal use"},
-		"a prefix of the mesh":   {`"containers":[],"volumes":[{"name":"mm-x"}]`, `volume cannot start with "mm-", which is reserved for internal use`},
-		"a container twice":      {`"grpcEndpoint":"port:1","containers":[{"name":"a"},{"name":"a"}]`, `container "a" is there twice`},
+		"no endpoint":      {`"containers":[]`, "spec.grpcEndpoint is empty; want port:<number> or unix:<path>"},
+		"a port too large": {`"grpcEndpoint":"port:70000","containers":[]`, "Invaid Endpoint: port:70000"},
+		"an adapter on a socket": {
+			`"grpcEndpoint":"unix:/a/b","builtInAdapter":{"serverType":"triton"},"containers":[{"name":"triton"}]`,
+			"want port:<number> beside spec.builtInAdapter",
+		},
+		"an unknown server": {`"builtInAdapter":{"serverType":"x"},"containers":[]`, "unrecognized built-in runtime server type x"},
+		"a reserved port": {
+			`"containers":[{"name":"a","ports":[{"containerPort":8085}]}]`,
+			"container spec for a is invalid: Port 8085 is reserved for internal use",
+		},
+		"a reserved range": {
+			`"containers":[{"name":"a","ports":[{"containerPort":11890}]}]`, "Port range [11881-11899] is reserved for internal use",
+		},
+		"an empty lifecycle": {
+			`"containers":[{"name":"a","lifecycle":{}}]`, "ReadinessProbe and Lifecycle are managed by modelmesh and cannot be set",
+		},
+		"a volume of the mesh": {`"containers":[],"volumes":[{"name":"models-dir"}]`, "volume models-dir is reserved for internal use"},
+		"a prefix of the mesh": {
+			`"containers":[],"volumes":[{"name":"mm-x"}]`, `volume cannot start with "mm-", which is reserved for internal use`,
+		},
+		"a container twice": {`"grpcEndpoint":"port:1","containers":[{"name":"a"},{"name":"a"}]`, `container "a" is there twice`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -48,7 +48,8 @@ const noEtcd = "Could not get the controller etcd secret" // as the product has 
 // FetchRemoteState implements reconcile.Reconciler.
 func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) *fetched {
 	f := &fetched{
-		namespace: rc.Object.Namespace, now: rc.Now, config: live.Read(r.config, rc.Request, func(c settings.Config) settings.Config { return c }),
+		namespace: rc.Object.Namespace, now: rc.Now,
+		config:  live.Read(r.config, rc.Request, func(c settings.Config) settings.Config { return c }),
 		current: map[string]*appsv1.Deployment{}, claims: map[string]bool{}, missing: map[string]error{},
 	}
 	enabled, namespace, err := r.env.FetchEnabled(ctx, reader, f.namespace)
@@ -78,8 +79,8 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	return f
 }
 
-// fetchModels finds the models: those of Predictors, and of InferenceServices as the Predictors that they would be. One that cannot be served
-// asks for no runtime.
+// fetchModels finds the models: those of Predictors, and of InferenceServices as the Predictors that they would be. One that
+// cannot be served asks for no runtime.
 func (f *fetched) fetchModels(ctx context.Context, reader reconcile.Reader, services bool) {
 	predictors := reconcile.FetchList(ctx, reader, &v1alpha1.PredictorList{}, client.InNamespace(f.namespace))
 	f.problem = errors.Join(f.problem, f.storage.Failure(), predictors.Error)

@@ -29,7 +29,8 @@ func inNamespace(t *testing.T, config string) *fetched {
 		t.Fatal(err)
 	}
 	return &fetched{
-		namespace: "n", config: parsed, now: time.Unix(1000, 0), current: map[string]*appsv1.Deployment{}, claims: map[string]bool{}, missing: map[string]error{},
+		namespace: "n", config: parsed, now: time.Unix(1000, 0), current: map[string]*appsv1.Deployment{},
+		claims: map[string]bool{}, missing: map[string]error{},
 	}
 }
 
@@ -148,7 +149,10 @@ func TestRefused(t *testing.T) {
 // TestPrefixInEtcd: what the ModelMesh of a namespace keeps is under a prefix of its own.
 func TestPrefixInEtcd(t *testing.T) {
 	t.Parallel()
-	source := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "etcd"}, Data: map[string][]byte{etcd.Key: []byte(`{"endpoints":"http://e:1","root_prefix":"root"}`)}}
+	source := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "etcd"},
+		Data:       map[string][]byte{etcd.Key: []byte(`{"endpoints":"http://e:1","root_prefix":"root"}`)},
+	}
 	for namespace, want := range map[string]string{"a": "root/mm_ns/a", "b": "root/mm_ns/b"} {
 		secret, err := derivedSecret(source, namespace)
 		if err != nil {

@@ -55,7 +55,8 @@ func TestServicesOfOtherNames(t *testing.T) {
 	}
 }
 
-// TestMonitor: there is a ServiceMonitor once there are a Service and an etcd, it stays while one of them is away, and goes with the metrics.
+// TestMonitor: there is a ServiceMonitor once there are a Service and an etcd, it stays while one of them is away, and goes
+// with the metrics.
 func TestMonitor(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -25,9 +25,9 @@ import (
 // Name of the controller, and the field manager of its children.
 const Name = "service"
 
-// New declares the controller of the Service. Its groups are namespaces; the owner of the Service is the Namespace, or the Deployment of
-// an operator that works in its own namespace alone. The events are followed while there is a Service; nil follows none. The connections get
-// the certificate that the configuration names; nil gets none.
+// New declares the controller of the Service. Its groups are namespaces; the owner of the Service is the Namespace, or the
+// Deployment of an operator that works in its own namespace alone. The events are followed while there is a Service; nil
+// follows none. The connections get the certificate that the configuration names; nil gets none.
 func New(env settings.Environment, config *settings.Live, events *etcd.Events, connections *mmesh.Connections) *controller.Controller {
 	r := &Reconciler{env: env, events: events, connections: connections}
 	b := controller.NewGroup(Name, r).
@@ -103,12 +103,15 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 			o.noTLS = r.connections.Secure(name, found.Value)
 		}
 	}
-	o.service = reconcile.Fetch(ctx, reader, types.NamespacedName{Namespace: namespace, Name: o.config.InferenceServiceName}, &corev1.Service{})
+	o.service = reconcile.Fetch(
+		ctx, reader, types.NamespacedName{Namespace: namespace, Name: o.config.InferenceServiceName}, &corev1.Service{},
+	)
 	o.services = reconcile.FetchList(ctx, reader, &corev1.ServiceList{}, client.InNamespace(namespace), client.HasLabels{label})
 	return o
 }
 
-// follow has the events of the namespace followed. The stream itself belongs to what observes the models, and runs where they are reconciled.
+// follow has the events of the namespace followed. The stream itself belongs to what observes the models, and runs where
+// they are reconciled.
 func (o *observed) follow(events *etcd.Events, namespace string) {
 	var target etcd.Target
 	if o.etcd.Value != nil {
@@ -202,7 +205,10 @@ func (o *observed) GetComponentHealth(context.Context) []health.Component {
 		components = append(components, health.Component{Name: "EtcdSecret", State: health.Degraded, Reason: reason, Message: o.noEtcd.Error()})
 	}
 	if o.noTLS != nil {
-		components = append(components, health.Component{Name: "TLSSecret", State: health.Degraded, Reason: "TLSSecretInvalid", Message: o.noTLS.Error()})
+		components = append(
+			components,
+			health.Component{Name: "TLSSecret", State: health.Degraded, Reason: "TLSSecretInvalid", Message: o.noTLS.Error()},
+		)
 	}
 	return components
 }

@@ -165,7 +165,8 @@ func (i *Image) prefer(given Image) {
 func (c Config) validate() error {
 	for _, processor := range c.PayloadProcessors {
 		if strings.Contains(processor, " ") {
-			return fmt.Errorf("%s '%s': endpoint must not contain spaces.", "Error parsing payload processor", processor) //nolint:staticcheck // as the product has it
+			const problem = "Error parsing payload processor"
+			return fmt.Errorf("%s '%s': endpoint must not contain spaces.", problem, processor) //nolint:staticcheck // as the product has it
 		}
 	}
 	return errors.Join(

@@ -64,7 +64,9 @@ func (e Environment) EtcdSecretName(c Config) string {
 // Labels are on all that the operator makes in a namespace.
 func Labels() map[string]string {
 	const operator = "modelmesh-controller"
-	return map[string]string{"app.kubernetes.io/instance": operator, "app.kubernetes.io/managed-by": operator, "app.kubernetes.io/name": operator}
+	return map[string]string{
+		"app.kubernetes.io/instance": operator, "app.kubernetes.io/managed-by": operator, "app.kubernetes.io/name": operator,
+	}
 }
 
 // Enabled reports whether ModelMesh serves models in the namespace, in the cluster scope.

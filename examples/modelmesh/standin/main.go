@@ -1,6 +1,7 @@
-// Command standin plays ModelMesh for the demo: it loads every model that it is asked for, in three seconds, and serves none. A model whose
-// path contains "large" takes ten seconds, and one whose path contains "broken" fails to load. It listens at 127.0.0.1:18033, for a configuration with that modelMeshEndpoint, except while the
-// ConfigMap standin in the namespace default has "away" as its key mesh. What it does then is in the key now.
+// Command standin plays ModelMesh for the demo: it loads every model that it is asked for, in three seconds, and serves
+// none. A model whose path contains "large" takes ten seconds, and one whose path contains "broken" fails to load. It
+// listens at 127.0.0.1:18033, for a configuration with that modelMeshEndpoint, except while the ConfigMap standin in the
+// namespace default has "away" as its key mesh. What it does then is in the key now.
 //
 // Never run it where the real one runs.
 package main

@@ -18,6 +18,9 @@ import (
 // Path is where both kinds of runtimes are validated.
 const Path = "/validate-serving-modelmesh-io-v1alpha1-servingruntime"
 
+// Service is the product's name of the Service that the API server calls.
+const Service = "modelmesh-webhook-server-service"
+
 // Handlers returns the handlers by path.
 func Handlers(scheme *runtime.Scheme) map[string]http.Handler {
 	return map[string]http.Handler{Path: handler(scheme)}
@@ -58,11 +61,12 @@ func review(annotations map[string]string, spec *v1alpha1.ServingRuntimeSpec) ad
 func Describe() []dataflow.Webhook {
 	return []dataflow.Webhook{{
 		Name: "servingruntime.modelmesh-webhook-server.default", Type: "validating", Path: Path, FailurePolicy: "Fail",
-		Service: "model-serving/modelmesh-controller-webhooks", Source: "modelmesh/config/webhook/webhooks.yaml",
+		Service: "model-serving/" + Service, Source: "modelmesh/config/webhook/webhooks.yaml",
 		Rules: []admissionregistrationv1.RuleWithOperations{{
 			Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},
 			Rule: admissionregistrationv1.Rule{
-				APIGroups: []string{"serving.kserve.io"}, APIVersions: []string{"v1alpha1"}, Resources: []string{"servingruntimes", "clusterservingruntimes"},
+				APIGroups: []string{"serving.kserve.io"}, APIVersions: []string{"v1alpha1"},
+				Resources: []string{"servingruntimes", "clusterservingruntimes"},
 			},
 		}},
 	}}

@@ -88,17 +88,47 @@ func TestFurtherRules(t *testing.T) {
 		code        int32
 		message     string
 	}{
-		"an unknown metric":      {map[string]string{"autoscalerClass": "hpa", "metrics": "disk"}, `"multiModel":true`, 403, "[disk] is not a supported metric."},
-		"an external class":      {map[string]string{"autoscalerClass": "external"}, `"multiModel":true`, 403, "unknown autoscaler class [external]"},
-		"an empty class":         {map[string]string{"autoscalerClass": ""}, `"multiModel":true`, 403, "[] is not a supported autoscaler class type."},
-		"no pods":                {map[string]string{"autoscalerClass": "hpa", "min-scale": "0"}, `"multiModel":true`, 403, "The min replicas should be more than 0"},
-		"a minimum alone":        {map[string]string{"autoscalerClass": "hpa", "min-scale": "2"}, `"multiModel":true`, 403, "The max replicas should be same or bigger than min replicas."},
-		"bounds without a class": {map[string]string{"min-scale": "x"}, `"multiModel":true`, 200, "Passed all validation checks for ServingRuntime"},
-		"all of a target":        {map[string]string{"targetUtilizationPercentage": "100"}, `"multiModel":true`, 200, "Passed all validation checks for ServingRuntime"},
-		"more than a target":     {map[string]string{"targetUtilizationPercentage": "101"}, `"multiModel":true`, 403, "The target utilization percentage should be a [1-100] integer."},
-		"a target in words":      {map[string]string{"targetUtilizationPercentage": "half"}, `"multiModel":true`, 403, "The target utilization percentage should be a [1-100] integer."},
-		"an unknown field":       {nil, `"multiModel":true,"unknown":1`, 200, "Passed all validation checks for ServingRuntime"},
-		"a wrong type":           {nil, `"multiModel":"yes"`, 400, ""},
+		"an unknown metric": {
+			map[string]string{"autoscalerClass": "hpa", "metrics": "disk"},
+			`"multiModel":true`, 403,
+			"[disk] is not a supported metric.",
+		},
+		"an external class": {
+			map[string]string{"autoscalerClass": "external"}, `"multiModel":true`, 403, "unknown autoscaler class [external]",
+		},
+		"an empty class": {
+			map[string]string{"autoscalerClass": ""}, `"multiModel":true`, 403, "[] is not a supported autoscaler class type.",
+		},
+		"no pods": {
+			map[string]string{"autoscalerClass": "hpa", "min-scale": "0"},
+			`"multiModel":true`, 403,
+			"The min replicas should be more than 0",
+		},
+		"a minimum alone": {
+			map[string]string{"autoscalerClass": "hpa", "min-scale": "2"},
+			`"multiModel":true`, 403,
+			"The max replicas should be same or bigger than min replicas.",
+		},
+		"bounds without a class": {
+			map[string]string{"min-scale": "x"}, `"multiModel":true`, 200, "Passed all validation checks for ServingRuntime",
+		},
+		"all of a target": {
+			map[string]string{"targetUtilizationPercentage": "100"},
+			`"multiModel":true`, 200,
+			"Passed all validation checks for ServingRuntime",
+		},
+		"more than a target": {
+			map[string]string{"targetUtilizationPercentage": "101"},
+			`"multiModel":true`, 403,
+			"The target utilization percentage should be a [1-100] integer.",
+		},
+		"a target in words": {
+			map[string]string{"targetUtilizationPercentage": "half"},
+			`"multiModel":true`, 403,
+			"The target utilization percentage should be a [1-100] integer.",
+		},
+		"an unknown field": {nil, `"multiModel":true,"unknown":1`, 200, "Passed all validation checks for ServingRuntime"},
+		"a wrong type":     {nil, `"multiModel":"yes"`, 400, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,8 @@ func newChildren(scheme *runtime.Scheme, settings Settings) (*children.Set[facts
 	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
 	restore := []apply.ChildOption{apply.AdoptUncontrolled, apply.Force("data")}
 	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
-	seed := []apply.ChildOption{apply.AdoptUncontrolled, secrets.Rules(settings.credentials())}           // a value that exists is never overwritten
+	// A value that exists is never overwritten.
+	seed := []apply.ChildOption{apply.AdoptUncontrolled, secrets.Rules(settings.credentials())}
 	volume := []apply.ChildOption{apply.AdoptUncontrolled, apply.Seed("spec.resources.requests.storage")} // it never shrinks
 	off, database, storage := children.Keep, children.Keep, children.Prune                                // which no shared child ever is
 	if settings.Disabled {

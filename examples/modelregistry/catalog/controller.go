@@ -46,8 +46,10 @@ var platformKind = schema.GroupVersionKind{Group: "components.platform.opendatah
 func New(scheme *runtime.Scheme, settings Settings) (*controller.Controller, error) {
 	set, err := newChildren(scheme, settings)
 	return controller.NewSingleton(Name, &Reconciler{settings: settings, children: set}).
-		Owns(&corev1.Service{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Owns(&corev1.PersistentVolumeClaim{}).
-		Owns(&appsv1.Deployment{}).Owns(&networkingv1.NetworkPolicy{}).Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&corev1.Service{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
+		Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&appsv1.Deployment{}).Owns(&networkingv1.NetworkPolicy{}).Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).
+		Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&openshift.Route{}, controller.Optional).
 		Reads(&openshift.Ingress{}, controller.Optional).
 		Reads(controller.Metadata(platformKind), controller.Optional).
@@ -93,7 +95,8 @@ type Settings struct {
 // credentials are the keys of the Secret of the database.
 func (s Settings) credentials() secrets.Keys {
 	return secrets.Keys{
-		"database-name": secrets.Literal(s.DatabaseName), "database-user": secrets.Literal(s.DatabaseUser), "database-password": secrets.Random(16),
+		"database-name": secrets.Literal(s.DatabaseName), "database-user": secrets.Literal(s.DatabaseUser),
+		"database-password": secrets.Random(16),
 	}
 }
 
@@ -149,9 +152,10 @@ type Observation struct {
 func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observation {
 	obs := Observation{namespace: f.namespace.Upstream("Namespace", nil)}
 	obs.facts = facts{
-		Settings: r.settings, Domain: cmp.Or(r.settings.DefaultDomain, f.ingress.Value.RouteDomain()), OpenShift: !controller.IsAbsent(f.route.Error),
-		Platform: references(f.platform, platformKind.GroupVersion().String(), platformKind.Kind),
-		Server:   references(f.server, "apps/v1", "Deployment"), Database: references(f.database, "apps/v1", "Deployment"),
+		Settings: r.settings, Domain: cmp.Or(r.settings.DefaultDomain, f.ingress.Value.RouteDomain()),
+		OpenShift: !controller.IsAbsent(f.route.Error),
+		Platform:  references(f.platform, platformKind.GroupVersion().String(), platformKind.Kind),
+		Server:    references(f.server, "apps/v1", "Deployment"), Database: references(f.database, "apps/v1", "Deployment"),
 		Credentials: f.credentials.Value, defaults: ptr.Deref(f.defaults.Value, corev1.ConfigMap{}).Data,
 	}
 	auth := ptr.Deref(f.auth.Value, unstructured.Unstructured{}).Object

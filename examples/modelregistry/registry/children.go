@@ -85,10 +85,12 @@ func (f facts) DSN() string {
 	}
 	p, m := f.Spec.Postgres, f.Spec.MySQL
 	if p == nil {
-		return login(m.Username, "$(MYSQL_PASSWORD)", m.PasswordSecret) + fmt.Sprintf("@tcp(%s:%d)/%s?charset=utf8mb4", m.Host, *m.Port, m.Database)
+		user := login(m.Username, "$(MYSQL_PASSWORD)", m.PasswordSecret)
+		return fmt.Sprintf("%s@tcp(%s:%d)/%s?charset=utf8mb4", user, m.Host, *m.Port, m.Database)
 	}
 	user := login(p.Username, "$(POSTGRES_PASSWORD)", p.PasswordSecret)
-	dsn := fmt.Sprintf("postgresql://%s@%s:%d/%s", user, cmp.Or(p.Host, p.HostAddress), *p.Port, p.Database) //nolint:nosprintfhostport // the product's
+	host := cmp.Or(p.Host, p.HostAddress)
+	dsn := fmt.Sprintf("postgresql://%s@%s:%d/%s", user, host, *p.Port, p.Database) //nolint:nosprintfhostport // the product's
 	if p.SSLMode != "" {
 		dsn += "?sslmode=" + p.SSLMode
 	}

@@ -41,8 +41,10 @@ var credentials = secrets.Keys{"username": secrets.Literal(v1beta1.DatabaseUser)
 func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Controller, error) {
 	set, err := newChildren(scheme)
 	return controller.New(Name, &Reconciler{settings: settings, children: set}).
-		Owns(&corev1.Service{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Owns(&corev1.PersistentVolumeClaim{}).
-		Owns(&appsv1.Deployment{}).Owns(&networkingv1.NetworkPolicy{}).Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&corev1.Service{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
+		Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&appsv1.Deployment{}).Owns(&networkingv1.NetworkPolicy{}).Owns(&rbacv1.Role{}).Owns(&rbacv1.RoleBinding{}).
+		Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&openshift.Route{}, controller.Optional).
 		Owns(&openshift.Group{}, controller.Optional).
 		Reads(&corev1.Pod{}, controller.Filter(client.MatchingLabels{"component": component})).
@@ -112,8 +114,8 @@ type Observation struct {
 	invalid  *health.Error // what is wrong with the spec
 
 	server, proxy health.Component
-	updating      bool          // the status speaks of an earlier spec
-	look          time.Duration // when to look again, zero is when something changes
+	updating      bool          // the status is of an earlier spec
+	requeueAfter  time.Duration // zero is when something changes
 }
 
 // ComposeState derives the facts and the availability.
@@ -154,7 +156,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 		return reconcile.PlanResult{}, obs.invalid
 	}
 	plan, err := r.children.Plan(obs.facts)
-	plan.RequeueAfter = obs.look
+	plan.RequeueAfter = obs.requeueAfter
 	legacy := func(suffix string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: obs.facts.Namespace, Name: obs.facts.Name + "-catalog" + suffix}
 	}

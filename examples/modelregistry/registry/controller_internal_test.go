@@ -58,7 +58,9 @@ func observed(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (*Reconciler, p
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Reconciler{settings: v1beta1.Settings{RestImage: "rest:1", PostgresImage: "postgres:1", Namespace: "registries", Webhooks: true}, children: set}
+	r := &Reconciler{settings: v1beta1.Settings{
+		RestImage: "rest:1", ProxyImage: "proxy:1", PostgresImage: "postgres:1", Namespace: "registries", Webhooks: true,
+	}, children: set}
 	m.Namespace, m.UID = "registries", "1"
 	f.deployment.Error, f.endpoints.Error, f.route.Error, f.group.Error = missing, missing, missing, missing
 	f.pods.Value = &corev1.PodList{}

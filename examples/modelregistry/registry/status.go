@@ -34,11 +34,11 @@ func (obs *Observation) availability(now time.Time) {
 			gates.Endpoints += len(subset.Addresses)
 		}
 	}
-	obs.server, obs.look = gates.Component()
+	obs.server, obs.requeueAfter = gates.Component()
 	// That the spec has changed since the status was written is told once, and the next pass takes it back.
 	last := meta.FindStatusCondition(obs.registry.Status.Conditions, conditionProgressing)
 	if obs.updating = last != nil && last.ObservedGeneration < obs.registry.Generation; obs.updating {
-		obs.look = time.Millisecond
+		obs.requeueAfter = time.Millisecond
 	}
 	obs.proxy = obs.proxyHealth()
 	if obs.facts.Proxy != nil && obs.server.GetState() == health.Ready && obs.proxy.GetState() != health.Ready {
@@ -76,7 +76,10 @@ func (*Reconciler) DecorateDeletion(_ *v1beta1.ModelRegistryStatus, cm *conditio
 }
 
 // DecorateStatus sets the status fields and conditions of the product.
-func (*Reconciler) DecorateStatus(status *v1beta1.ModelRegistryStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1beta1.ModelRegistry], obs Observation) {
+func (*Reconciler) DecorateStatus(
+	status *v1beta1.ModelRegistryStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1beta1.ModelRegistry],
+	obs Observation,
+) {
 	if obs.invalid != nil {
 		cm.MarkFalse(conditionAvailable, "InvalidSpec", obs.invalid.Message, conditions.Silent)
 		return

@@ -1,5 +1,6 @@
-// Command standin plays two programs for the demo: the router of OpenShift, which marks every Route as admitted and routes nothing; and what
-// a kubelet does that kwok, which plays the nodes, leaves out: a container whose variables come from a Secret waits for the Secret.
+// Command standin plays two programs for the demo: the router of OpenShift, which marks every Route as admitted and routes
+// nothing; and what a kubelet does that kwok, which plays the nodes, leaves out: a container whose variables come from a
+// Secret waits for the Secret.
 //
 // Never run it where the real ones run.
 package main

@@ -27,8 +27,11 @@ const (
 	ConvertPath  = "/convert"
 )
 
-// Handlers returns the handlers by path, none when webhooks are switched off. The reader is asked live for the registries of a name, as the cache may not show the
-// one that was made a moment ago.
+// Service is the product's name of the Service that the API server calls.
+const Service = "model-registry-operator-webhook-service"
+
+// Handlers returns the handlers by path, none when webhooks are switched off. The reader is asked live for the registries of
+// a name, as the cache may not show the one that was made a moment ago.
 func Handlers(scheme *runtime.Scheme, live client.Reader, settings v1beta1.Settings) map[string]http.Handler {
 	if !settings.Webhooks {
 		return nil
@@ -82,7 +85,7 @@ func Describe() []dataflow.Webhook {
 	hook := func(name, kind, path string) dataflow.Webhook {
 		return dataflow.Webhook{
 			Name: name, Type: kind, Path: path, FailurePolicy: "Fail", Rules: rules,
-			Service: "opendatahub/model-registry-operator-webhooks", Source: "modelregistry/config/webhook/webhooks.yaml",
+			Service: "opendatahub/" + Service, Source: "modelregistry/config/webhook/webhooks.yaml",
 		}
 	}
 	return []dataflow.Webhook{

@@ -12,7 +12,9 @@ func TestMerge(t *testing.T) {
 	t.Parallel()
 	found := cabundle.Found{
 		"openshift-service-ca.crt": {Value: &corev1.ConfigMap{Data: map[string]string{"service-ca.crt": "C\n"}}},
-		"odh-trusted-ca-bundle":    {Value: &corev1.ConfigMap{Data: map[string]string{"odh-ca-bundle.crt": "B", "ca-bundle.crt": " \n", "x": "D"}}},
+		"odh-trusted-ca-bundle": {Value: &corev1.ConfigMap{Data: map[string]string{
+			"odh-ca-bundle.crt": "B", "ca-bundle.crt": " \n", "x": "D",
+		}}},
 	}
 	if got := found.Merge("E", " "); got != "B\nC\nE\n" {
 		t.Errorf("got %q", got)

@@ -1,5 +1,5 @@
-// Package counters has what the metrics of the product have in common: they are served under the names that the product's dashboards ask for,
-// besides those of the SDK.
+// Package counters has what the metrics of the product have in common: they are served under the names that the product's
+// dashboards ask for, besides those of the SDK.
 package counters
 
 import (

@@ -70,7 +70,8 @@ func telemetryOf(t *v1.Telemetry) (tree, error) {
 		}
 	}
 	for key, value := range map[string]*bool{
-		"exporter_insecure": t.ExporterInsecure, "enable_tracing": t.EnableTracing, "enable_metrics": t.EnableMetrics, "enable_logs": t.EnableLogs,
+		"exporter_insecure": t.ExporterInsecure, "enable_tracing": t.EnableTracing, "enable_metrics": t.EnableMetrics,
+		"enable_logs":               t.EnableLogs,
 		"enable_job_container_logs": t.EnableJobContainerLogs, "enable_ecs_resource_detection": t.EnableEcsResourceDetection,
 		"disable_redirect_otel_logs": t.DisableRedirectOtelLogs, "disable_database_otel_scan": t.DisableDatabaseOtelScans,
 	} {
@@ -133,7 +134,8 @@ func endpoints() []authorized {
 		{root + "jobs/*/events", []authorizedRule{create(group, "status-events", "create")}},
 		{root + "jobs/*", []authorizedRule{one("evaluations")}},
 		{root + "jobs", []authorizedRule{
-			list("evaluations"), create(group, "evaluations", "create"), create(mlflowGroup, "experiments", "create"), create(mlflowGroup, "experiments", "get"),
+			list("evaluations"), create(group, "evaluations", "create"), create(mlflowGroup, "experiments", "create"),
+			create(mlflowGroup, "experiments", "get"),
 		}},
 		{root + "collections/*", []authorizedRule{one("collections")}},
 		{root + "collections", []authorizedRule{list("collections"), create(group, "collections", "create")}},

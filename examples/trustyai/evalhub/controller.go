@@ -31,8 +31,8 @@ type Controller struct {
 	reporter *reporter
 }
 
-// New declares the controller of EvalHub. Settings is the ConfigMap with the operator's own; its catalogue is in the same namespace. Tenants
-// decides which hubs a namespace admits.
+// New declares the controller of EvalHub. Settings is the ConfigMap with the operator's own; its catalogue is in the same
+// namespace. Tenants decides which hubs a namespace admits.
 func New(settings types.NamespacedName, tenants Tenants) *Controller {
 	reporter := newReporter()
 	reports := reportKind(reporter)

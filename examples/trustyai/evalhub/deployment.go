@@ -25,18 +25,23 @@ func (obs Observation) selector(component string) map[string]string {
 }
 
 // workload is a Deployment of a server and the proxy before it.
-func (obs Observation) workload(name, component string, replicas *int32, volumes []corev1.Volume, server, sidecar corev1.Container) *appsv1.Deployment {
+func (obs Observation) workload(
+	name, component string, replicas *int32, volumes []corev1.Volume, server, sidecar corev1.Container,
+) *appsv1.Deployment {
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: obs.hub.Namespace, Name: name}}
 	d.Spec.Replicas = new(ptr.Deref(replicas, 1))
 	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: obs.selector(component)}
 	share := intstr.FromString("25%")
 	d.Spec.Strategy = appsv1.DeploymentStrategy{
-		Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &share, MaxSurge: &share},
+		Type:          appsv1.RollingUpdateDeploymentStrategyType,
+		RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &share, MaxSurge: &share},
 	}
 	d.Spec.Template.Labels = obs.selector(component)
 	d.Spec.Template.Spec = corev1.PodSpec{
 		ServiceAccountName: obs.names.account(), Volumes: volumes, Containers: []corev1.Container{server, sidecar},
-		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
 	}
 	for i := range d.Spec.Template.Spec.Containers {
 		d.Spec.Template.Spec.Containers[i].SecurityContext = &corev1.SecurityContext{
@@ -96,13 +101,19 @@ func (obs Observation) deployment() *appsv1.Deployment {
 		p.add("evalhub-db-secret", "/etc/evalhub/secrets", from)
 	}
 	server := corev1.Container{
-		Name: "evalhub", Image: obs.images[images.EvalHub], ImagePullPolicy: corev1.PullAlways, Env: override(hub.Spec.Env, obs.defaults(), protected),
+		Name: "evalhub", Image: obs.images[images.EvalHub], ImagePullPolicy: corev1.PullAlways,
+		Env: override(hub.Spec.Env, obs.defaults(), protected),
 		Ports: []corev1.ContainerPort{
-			{Name: "evalhub", ContainerPort: serverPort, Protocol: corev1.ProtocolTCP}, {Name: "metrics", ContainerPort: metricsPort, Protocol: corev1.ProtocolTCP},
+			{Name: "evalhub", ContainerPort: serverPort, Protocol: corev1.ProtocolTCP},
+			{Name: "metrics", ContainerPort: metricsPort, Protocol: corev1.ProtocolTCP},
 		},
-		StartupProbe: healthProbe(30), ReadinessProbe: healthProbe(3), Resources: obs.resources("evalHub", "500m", "512Mi", "2000m", "2Gi"), VolumeMounts: p.mounts,
+		StartupProbe: healthProbe(30), ReadinessProbe: healthProbe(3),
+		Resources: obs.resources("evalHub", "500m", "512Mi", "2000m", "2Gi"), VolumeMounts: p.mounts,
 	}
-	return obs.workload(hub.Name, "api", hub.Spec.Replicas, p.volumes, server, obs.proxy("http://127.0.0.1:8444", healthPath, tls, "evalhub-config", "service-ca"))
+	return obs.workload(
+		hub.Name, "api", hub.Spec.Replicas, p.volumes, server,
+		obs.proxy("http://127.0.0.1:8444", healthPath, tls, "evalhub-config", "service-ca"),
+	)
 }
 
 // healthProbe asks a server for its health through its proxy. The failures are those in a row that count.
@@ -143,14 +154,18 @@ func (obs Observation) resources(prefix, cpu, memory, maxCPU, maxMemory string) 
 }
 
 // protected are variables that a user cannot set.
-var protected = []string{"API_HOST", "PORT", "TLS_CERT_FILE", "TLS_KEY_FILE", "METRICS_PORT", "METRICS_HOST", "EVALHUB_HARDWARE_PROFILES_NAMESPACE"}
+var protected = []string{
+	"API_HOST", "PORT", "TLS_CERT_FILE", "TLS_KEY_FILE", "METRICS_PORT", "METRICS_HOST", "EVALHUB_HARDWARE_PROFILES_NAMESPACE",
+}
 
 // defaults is the environment of the server.
 func (obs Observation) defaults() []corev1.EnvVar {
 	return variables(
 		"API_HOST", "127.0.0.1", "PORT", "8444", "LOG_LEVEL", "INFO", "MAX_CONCURRENT_EVALUATIONS", "10", "DEFAULT_TIMEOUT_MINUTES", "60",
-		"MAX_RETRY_ATTEMPTS", "3", "EVAL_HUB_CONFIG_DIR", "/etc/evalhub/config", "SERVICE_URL", obs.names.url(""), "EVALHUB_INSTANCE_NAME", obs.hub.Name,
-		"EVALHUB_HARDWARE_PROFILES_NAMESPACE", obs.op, "MLFLOW_CA_CERT_PATH", "/etc/evalhub/mlflow-ca/"+bundleKey, "MLFLOW_WORKSPACE", obs.hub.Namespace,
+		"MAX_RETRY_ATTEMPTS", "3", "EVAL_HUB_CONFIG_DIR", "/etc/evalhub/config", "SERVICE_URL", obs.names.url(""),
+		"EVALHUB_INSTANCE_NAME", obs.hub.Name,
+		"EVALHUB_HARDWARE_PROFILES_NAMESPACE", obs.op, "MLFLOW_CA_CERT_PATH", "/etc/evalhub/mlflow-ca/"+bundleKey,
+		"MLFLOW_WORKSPACE", obs.hub.Namespace,
 		"MLFLOW_TOKEN_PATH", "/var/run/secrets/mlflow/token", "METRICS_PORT", "8081", "METRICS_HOST", "0.0.0.0")
 }
 

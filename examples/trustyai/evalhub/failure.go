@@ -25,8 +25,8 @@ import (
 const (
 	// grace is how long a pod may be unschedulable.
 	grace = 2 * time.Minute
-	// look is when a pass looks whether a report has arrived.
-	look = time.Second
+	// reportCheck is how soon a pass checks whether a report has arrived.
+	reportCheck = time.Second
 	// What a Job has whose failure was reported.
 	reportedAnnotation = group + "/evalhub-failure-reported"
 	phaseLabel         = group + "/evaluation-phase"
@@ -38,9 +38,9 @@ type run struct {
 	pods reconcile.FetchResult[*corev1.PodList]
 	// arrived reports that this process has told the hub.
 	arrived bool
-	// workload is what the queue knows of the Job, nil for nothing. queueTold reports that the hub knows that it is not admitted.
-	workload  *foreign.Workload
-	queueTold bool
+	// workload is what the queue knows of the Job, nil for nothing. queueReported reports that the hub knows that it is not admitted.
+	workload      *foreign.Workload
+	queueReported bool
 }
 
 // fetchRuns reads the evaluations of the hub in the namespaces of tenants.
@@ -57,25 +57,27 @@ func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub 
 			continue
 		}
 		one := run{job: job}
-		one.pods = reconcile.FetchList(ctx, reader, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name})
+		one.pods = reconcile.FetchList(
+			ctx, reader, &corev1.PodList{}, client.InNamespace(job.Namespace), client.MatchingLabels{batchv1.JobNameLabel: job.Name},
+		)
 		one.arrived = r.reports.Observe(ctx, reader, keyOfReport(hub, &job)).OK()
 		in := client.InNamespace(job.Namespace)
 		if one.workload = workloadOf(&job, reconcile.FetchList(ctx, reader, &foreign.WorkloadList{}, in)); one.workload != nil {
-			one.queueTold = r.reports.Observe(ctx, reader, keyOfQueue(hub, &job)).OK()
+			one.queueReported = r.reports.Observe(ctx, reader, keyOfQueue(hub, &job)).OK()
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-// told is what is known of the report of a failure.
-type told string
+// reportState is how far the report of a failure has come.
+type reportState string
 
 const (
-	untold  told = "Unreported"
-	arrived told = "Arrived" // this process has told the hub, and the Job does not say so yet
-	phased  told = "Phased"  // the Job is marked as failed by its phase, as when its queue does not admit it
-	marked  told = "Marked"  // the Job says that the hub knows
+	unreported reportState = "Unreported"
+	arrived    reportState = "Arrived" // this process has told the hub, and the Job does not say so yet
+	phased     reportState = "Phased"  // the Job is marked as failed by its phase, as when its queue does not admit it
+	marked     reportState = "Marked"  // the Job says that the hub knows
 )
 
 // fate is what has become of an evaluation.
@@ -97,20 +99,20 @@ const (
 	remove reporting = "remove" // delete the Job
 )
 
-// reportings has each failure reported once: when the report has arrived the Job is marked, and when the mark is stored the Job is removed. So
-// a report is sent again only if the operator stops between the answer and the mark.
-var reportings = transition.Table[told, fate, reporting]{
+// reportings has each failure reported once: when the report has arrived the Job is marked, and when the mark is stored the
+// Job is removed. So a report is sent again only if the operator stops between the answer and the mark.
+var reportings = transition.Table[reportState, fate, reporting]{
 	Name:    "failures of evaluations",
-	States:  []told{untold, arrived, phased, marked},
+	States:  []reportState{unreported, arrived, phased, marked},
 	Facts:   []fate{well, failing, over},
-	Always:  map[told]reporting{untold: watch, arrived: mark, phased: remove, marked: remove},
-	Actions: map[told]map[fate]reporting{untold: {failing: send}, phased: {well: watch}},
-	Leads:   map[reporting][]told{send: {arrived}, mark: {marked}},
-	Entered: []told{phased},
+	Always:  map[reportState]reporting{unreported: watch, arrived: mark, phased: remove, marked: remove},
+	Actions: map[reportState]map[fate]reporting{unreported: {failing: send}, phased: {well: watch}},
+	Leads:   map[reporting][]reportState{send: {arrived}, mark: {marked}},
+	Entered: []reportState{phased},
 }
 
-// told is what the Job and this process know of the report.
-func (r *run) told() told {
+// reportState reads the Job, and what this process has observed.
+func (r *run) reportState() reportState {
 	switch {
 	case r.job.Annotations[reportedAnnotation] == "true":
 		return marked
@@ -119,7 +121,7 @@ func (r *run) told() told {
 	case r.job.Labels[phaseLabel] == "Failed":
 		return phased
 	}
-	return untold
+	return unreported
 }
 
 // planReports plans what is due for each evaluation. The adapter reports its own failures.
@@ -138,7 +140,7 @@ func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now
 		}
 		what, complete := reportOf(&one.job, message)
 		what.url = obs.reportsTo()
-		action := reportings.Action(one.told(), seen)
+		action := reportings.Action(one.reportState(), seen)
 		switch action {
 		case remove:
 			plan.Delete(&one.job, apply.PropagationPolicy(metav1.DeletePropagationBackground))
@@ -154,7 +156,7 @@ func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now
 			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
 		case action == send && what.url != "":
 			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
-			plan.RequeueAfter = look
+			plan.RequeueAfter = reportCheck
 		}
 	}
 }
@@ -228,7 +230,10 @@ const adapter = "adapter"
 func podFailure(pod *corev1.Pod, now time.Time) (string, time.Duration) {
 	switch outcome := judged.Of(pod, now); {
 	case outcome.Ended != nil:
-		return fmt.Sprintf("%s: terminated reason=%s exitCode=%d message=%s", outcome.Container, outcome.Reason, outcome.Ended.ExitCode, outcome.Message), 0
+		return fmt.Sprintf(
+			"%s: terminated reason=%s exitCode=%d message=%s", outcome.Container, outcome.Reason, outcome.Ended.ExitCode,
+			outcome.Message,
+		), 0
 	case outcome.Container != "":
 		return fmt.Sprintf("%s: waiting reason=%s message=%s", outcome.Container, outcome.Reason, outcome.Message), 0
 	case outcome.Reason == corev1.PodReasonUnschedulable:
@@ -240,7 +245,8 @@ func podFailure(pod *corev1.Pod, now time.Time) (string, time.Duration) {
 
 // stuck are the reasons for which a container waits that does not start by itself.
 var stuck = []string{
-	"ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "InvalidImageName", "RunContainerError",
+	"ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError",
+	"InvalidImageName", "RunContainerError",
 }
 
 // reportOf is the report of a Job; not complete without the labels that say what it evaluates.

@@ -154,7 +154,9 @@ func TestPlanReports(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			one := run{job: batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "t", Name: "job", UID: "1", Labels: labels, Annotations: c.annotations}}}
+			one := run{job: batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "t", Name: "job", UID: "1", Labels: labels, Annotations: c.annotations,
+			}}}
 			one.arrived, one.pods.Value = c.arrived, &corev1.PodList{Items: c.pods}
 			obs := Observation{hub: hub}
 			obs.fetched.runs = []run{one}
@@ -187,9 +189,9 @@ func TestReportings(t *testing.T) {
 	for _, known := range reportings.States {
 		for _, seen := range reportings.Facts {
 			switch action := reportings.Action(known, seen); {
-			case action == remove && (known == untold || known == arrived):
+			case action == remove && (known == unreported || known == arrived):
 				t.Errorf("%s, %s: the Job goes although it does not say that the hub knows", known, seen)
-			case action == send && (known != untold || seen != failing):
+			case action == send && (known != unreported || seen != failing):
 				t.Errorf("%s, %s: reported", known, seen)
 			}
 		}

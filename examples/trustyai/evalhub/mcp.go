@@ -56,7 +56,8 @@ func (obs Observation) mcpObjects() ([]client.Object, error) {
 }
 
 func (obs Observation) mcpEnv(transport v1.Transport) []corev1.EnvVar {
-	out := variables("EVALHUB_TRANSPORT", string(transport), "EVALHUB_HOST", "127.0.0.1", "EVALHUB_PORT", "8445", "EVALHUB_BASE_URL", obs.names.url(""),
+	out := variables("EVALHUB_TRANSPORT", string(transport), "EVALHUB_HOST", "127.0.0.1", "EVALHUB_PORT", "8445",
+		"EVALHUB_BASE_URL", obs.names.url(""),
 		"EVALHUB_TENANT", obs.hub.Namespace, "EVALHUB_CA_CERT_PATH", mcpCA, "EVALHUB_INSECURE", "false")
 	if name := obs.hub.Spec.MCP.AuthSecret; name != "" {
 		from := &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: "token"}

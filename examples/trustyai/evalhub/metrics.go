@@ -24,11 +24,15 @@ var (
 		Name: "evalhub_controller_reconcile_duration_seconds", Help: "How long passes take.",
 	}, []string{"controller", "result"}))
 	passTotal  = counters.Counter("evalhub_controller_reconcile_total", "Passes by their result.", "controller", "result")
-	passErrors = counters.Counter("evalhub_controller_reconcile_errors_total", "Errors of passes by their category.", "controller", "error_type")
-	hubs       = counters.Served(prometheus.NewGauge(prometheus.GaugeOpts{
+	passErrors = counters.Counter(
+		"evalhub_controller_reconcile_errors_total", "Errors of passes by their category.", "controller", "error_type",
+	)
+	hubs = counters.Served(prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "evalhub_controller_managed_instances", Help: "Hubs that there are.",
 	}))
-	reported = counters.Counter("evalhub_controller_job_failure_events_total", "Failures of evaluations that a hub was told.", "failure_reason")
+	reported = counters.Counter(
+		"evalhub_controller_job_failure_events_total", "Failures of evaluations that a hub was told.", "failure_reason",
+	)
 )
 
 // passes observes those of hubs.

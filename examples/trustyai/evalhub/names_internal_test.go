@@ -54,7 +54,10 @@ func TestNorm(t *testing.T) {
 
 func TestOverride(t *testing.T) {
 	t.Parallel()
-	got := override(variables("PORT", "1", "X", "y", "TLS_CERT_FILE", "x", "X", "z", "LOG", "DEBUG"), variables("HOST", "h", "PORT", "8444", "LOG", "INFO"), protected)
+	got := override(
+		variables("PORT", "1", "X", "y", "TLS_CERT_FILE", "x", "X", "z", "LOG", "DEBUG"),
+		variables("HOST", "h", "PORT", "8444", "LOG", "INFO"), protected,
+	)
 	if diff := cmp.Diff(variables("PORT", "8444", "X", "y", "LOG", "DEBUG", "HOST", "h"), got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -42,19 +42,19 @@ func (r Reconciler) planQueue(plan *reconcile.PlanResult, obs Observation, one *
 	reserved := meta.FindStatusCondition(one.workload.Status.Conditions, "QuotaReserved")
 	refused := reserved != nil && reserved.Status == metav1.ConditionFalse && reserved.Reason == "Inadmissible"
 	message := one.job.Annotations[statusAnnotation]
-	if refused && !marked && (one.queueTold || one.told() == untold) {
+	if refused && !marked && (one.queueReported || one.reportState() == unreported) {
 		what, complete := reportOf(&one.job, "")
 		what.url = obs.reportsTo()
 		what.event.Error.Code, what.event.Error.Message = queueCode(&one.job.Spec.Template.Spec, reserved.Message)
 		message = what.event.Error.Message
-		if complete && (one.queueTold || what.url != "") {
+		if complete && (one.queueReported || what.url != "") {
 			r.reports.Ensure(plan, keyOfQueue(obs.hub, &one.job), what)
-			if !one.queueTold {
-				plan.RequeueAfter = look
+			if !one.queueReported {
+				plan.RequeueAfter = reportCheck
 			}
 		}
 	}
-	if marked || one.queueTold && refused {
+	if marked || one.queueReported && refused {
 		plan.Contribute(&foreign.Workload{ObjectMeta: metav1.ObjectMeta{
 			Namespace: one.workload.Namespace, Name: one.workload.Name, Annotations: map[string]string{queueAnnotation: "true"},
 		}})
@@ -66,11 +66,13 @@ func (r Reconciler) planQueue(plan *reconcile.PlanResult, obs Observation, one *
 }
 
 const (
-	waitsInQueue = "The evaluation job cannot be admitted to the requested queue. The job will run when sufficient resources become available."
-	waitsForGPU  = "GPU resources required by this evaluation are not currently available in the requested queue. The job will run when GPU capacity becomes available."
+	waitsInQueue = "The evaluation job cannot be admitted to the requested queue. " +
+		"The job will run when sufficient resources become available."
+	waitsForGPU = "GPU resources required by this evaluation are not currently available in the requested queue. " +
+		"The job will run when GPU capacity becomes available."
 )
 
-// queueCode is why the queue does not admit a Job: graphics processors, if it asks for some and the queue speaks of them.
+// queueCode is why the queue does not admit a Job: graphics processors, if it asks for some and the queue mentioned of them.
 func queueCode(pod *corev1.PodSpec, message string) (code, text string) {
 	isGPU := func(name string) bool { return strings.HasSuffix(name, "/gpu") || strings.HasSuffix(name, ".gpu") }
 	asks := slices.ContainsFunc(slices.Concat(pod.InitContainers, pod.Containers), func(c corev1.Container) bool {
@@ -83,11 +85,11 @@ func queueCode(pod *corev1.PodSpec, message string) (code, text string) {
 		}
 		return false
 	})
-	speaks := slices.ContainsFunc(strings.Fields(message), func(word string) bool {
+	mentioned := slices.ContainsFunc(strings.Fields(message), func(word string) bool {
 		word = strings.Trim(word, ",.;:()\"'")
 		return strings.Contains(word, "/") && isGPU(word)
 	})
-	if asks && speaks {
+	if asks && mentioned {
 		return "gpu_unavailable", waitsForGPU
 	}
 	return "queue_error", waitsInQueue

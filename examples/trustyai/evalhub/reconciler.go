@@ -206,8 +206,8 @@ func isTenant(namespace client.Object) bool {
 	return has && namespace.GetDeletionTimestamp().IsZero()
 }
 
-// hubsAnnotation is on the namespace of a tenant and lists the hubs that it admits, as in "ml/hub,ml/other". Only an account that may change
-// namespaces can set it; the roles edit and admin do not allow that.
+// hubsAnnotation is on the namespace of a tenant and lists the hubs that it admits, as in "ml/hub,ml/other". Only an account
+// that may change namespaces can set it; the roles edit and admin do not allow that.
 const hubsAnnotation = "evalhub.trustyai.opendatahub.io/hubs"
 
 // admits reports whether the namespace is that of a tenant and admits the hub.
@@ -240,7 +240,10 @@ func refusal(hub *v1.EvalHub, home *corev1.Namespace) problem {
 	case db.Type == postgresql && db.Secret == "":
 		return problem{"DatabaseConfigInvalid", `spec.database.secret is required when type is "postgresql"`}
 	case hub.Spec.Tenancy != v1.SingleTenancy && home != nil && isTenant(home):
-		return problem{"InvalidPlacement", "namespace " + home.Name + " has the label " + tenantLabel + " of tenants: a hub of several tenants must be in another one"}
+		return problem{
+			"InvalidPlacement",
+			"namespace " + home.Name + " has the label " + tenantLabel + " of tenants: a hub of several tenants must be in another one",
+		}
 	}
 	return problem{}
 }

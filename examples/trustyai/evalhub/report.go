@@ -95,7 +95,10 @@ func (r *reporter) Ensure(ctx context.Context, key string, what report) (bool, e
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<16))
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusNoContent {
-		return false, fmt.Errorf("report of Job %s/%s to %s: got status %d, want 200 or 204", what.job.Namespace, what.job.Name, address, response.StatusCode)
+		return false, fmt.Errorf(
+			"report of Job %s/%s to %s: got status %d, want 200 or 204", what.job.Namespace, what.job.Name, address,
+			response.StatusCode,
+		)
 	}
 	r.arrived.Store(key, true)
 	reported.WithLabelValues(failureReason(what.event)).Inc()
@@ -126,6 +129,7 @@ func newClient() *http.Client {
 		}
 	}
 	return &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, IdleConnTimeout: time.Minute,
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		IdleConnTimeout: time.Minute,
 	}}
 }

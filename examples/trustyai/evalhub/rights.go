@@ -136,7 +136,9 @@ const (
 
 // singleTenant lets the accounts of the namespace use the hub, and users whom its administrator gives the other role.
 func singleTenant(r rights, n names) {
-	read, write, all := []string{"get", "list"}, []string{"create", "update", "patch", "delete"}, []string{"get", "list", "watch", "create", "update", "patch", "delete"}
+	read, write, all := []string{"get", "list"}, []string{"create", "update", "patch", "delete"}, []string{
+		"get", "list", "watch", "create", "update", "patch", "delete",
+	}
 	proxy := rule(group, []string{"evalhubs/proxy"}, []string{"get", "create"}, n.name)
 	hubs := rule(group, []string{"evalhubs"}, read)
 	r.role("evalhub-tenant-admin", hubs, rule(group, []string{"evaluations", "collections", "providers", "status-events"}, all),

@@ -101,7 +101,8 @@ func accountsOf(hubs ...v1.EvalHub) map[client.ObjectKey]corev1.ServiceAccount {
 	for i := range hubs {
 		key := client.ObjectKey{Namespace: hubs[i].Namespace, Name: accountOf(hubs[i].Name)}
 		out[key] = corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{
-			Namespace: key.Namespace, Name: key.Name, OwnerReferences: []metav1.OwnerReference{{UID: hubs[i].UID, Name: hubs[i].Name, Controller: new(true)}},
+			Namespace: key.Namespace, Name: key.Name,
+			OwnerReferences: []metav1.OwnerReference{{UID: hubs[i].UID, Name: hubs[i].Name, Controller: new(true)}},
 		}}
 	}
 	return out
@@ -124,19 +125,25 @@ func TestAdmitted(t *testing.T) {
 		accounts         map[client.ObjectKey]corev1.ServiceAccount
 		want             string
 	}{
-		"admitted and ready":                  {admitted: "c/hub", ready: true, accounts: accountsOf(hub), want: served},
-		"admitted among others":               {admitted: "a/b, c/hub", ready: true, accounts: accountsOf(hub), want: served},
-		"admitted and not ready":              {admitted: "c/hub", accounts: accountsOf(hub), want: kept},
-		"admitted and rolled out":             {admitted: "c/hub", boundOnce: true, accounts: accountsOf(hub), want: served},
-		"not admitted":                        {ready: true, accounts: accountsOf(hub), want: none},
-		"another hub is admitted":             {admitted: "c/other", ready: true, accounts: accountsOf(hub), want: none},
-		"a hub of that name elsewhere":        {admitted: "d/hub", ready: true, accounts: accountsOf(hub), want: none},
-		"without the namespace":               {admitted: "hub", ready: true, accounts: accountsOf(hub), want: none},
-		"without an account":                  {admitted: "c/hub", ready: true, want: none},
-		"with an account of another owner":    {admitted: "c/hub", ready: true, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: foreign}, want: none},
-		"with an account that a user created": {admitted: "c/hub", ready: true, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: {}}, want: none},
-		"all are admitted":                    {settings: Tenants{All: true}, accounts: accountsOf(hub), want: served},
-		"all are admitted, foreign account":   {settings: Tenants{All: true}, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: {}}, want: none},
+		"admitted and ready":           {admitted: "c/hub", ready: true, accounts: accountsOf(hub), want: served},
+		"admitted among others":        {admitted: "a/b, c/hub", ready: true, accounts: accountsOf(hub), want: served},
+		"admitted and not ready":       {admitted: "c/hub", accounts: accountsOf(hub), want: kept},
+		"admitted and rolled out":      {admitted: "c/hub", boundOnce: true, accounts: accountsOf(hub), want: served},
+		"not admitted":                 {ready: true, accounts: accountsOf(hub), want: none},
+		"another hub is admitted":      {admitted: "c/other", ready: true, accounts: accountsOf(hub), want: none},
+		"a hub of that name elsewhere": {admitted: "d/hub", ready: true, accounts: accountsOf(hub), want: none},
+		"without the namespace":        {admitted: "hub", ready: true, accounts: accountsOf(hub), want: none},
+		"without an account":           {admitted: "c/hub", ready: true, want: none},
+		"with an account of another owner": {
+			admitted: "c/hub", ready: true, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: foreign}, want: none,
+		},
+		"with an account that a user created": {
+			admitted: "c/hub", ready: true, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: {}}, want: none,
+		},
+		"all are admitted": {settings: Tenants{All: true}, accounts: accountsOf(hub), want: served},
+		"all are admitted, foreign account": {
+			settings: Tenants{All: true}, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: {}}, want: none,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

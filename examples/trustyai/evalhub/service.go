@@ -14,7 +14,8 @@ func (obs Observation) serverObjects() []client.Object {
 	metrics := obs.service("-metrics", "metrics", "metrics", metricsPort)
 	metrics.Annotations, metrics.Spec.Selector = nil, obs.selector("api")
 	monitor := &foreign.ServiceMonitor{ObjectMeta: obs.meta(obs.names.service("-metrics"), obs.selector("metrics"))}
-	monitor.Spec = apiextensionsv1.JSON{Raw: []byte(`{"endpoints":[{"honorLabels":true,"interval":"30s","path":"/metrics","port":"metrics","scheme":"http"}],` +
+	monitor.Spec = apiextensionsv1.JSON{Raw: []byte(`{"endpoints":[` +
+		`{"honorLabels":true,"interval":"30s","path":"/metrics","port":"metrics","scheme":"http"}],` +
 		`"selector":{"matchLabels":{"app":"eval-hub","component":"metrics","instance":"` + obs.selector("")["instance"] + `"}}}`)}
 	return []client.Object{obs.deployment(), obs.service("", "api", "https", 8443), metrics, monitor, obs.route("", "api")}
 }

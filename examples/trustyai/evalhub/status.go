@@ -23,7 +23,9 @@ const (
 )
 
 // DecorateStatus sets the product's conditions and phases.
-func (Reconciler) DecorateStatus(status *v1.EvalHubStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1.EvalHub], obs Observation) {
+func (Reconciler) DecorateStatus(
+	status *v1.EvalHubStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1.EvalHub], obs Observation,
+) {
 	status.Ready = "False"
 	if obs.refused != (problem{}) {
 		status.Phase = errored

@@ -74,7 +74,9 @@ type served struct {
 }
 
 // FetchRemoteState reads the hubs, where they are, and their certificates.
-func (settings Tenants) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *tenant {
+func (settings Tenants) FetchRemoteState(
+	ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group],
+) *tenant {
 	t := &tenant{Members: controller.FetchMembers[*corev1.Namespace](ctx, reader, rc.Object, &corev1.NamespaceList{}, nil)}
 	if len(t.Valid) == 0 {
 		return t
@@ -96,10 +98,12 @@ func (settings Tenants) FetchRemoteState(ctx context.Context, reader reconcile.R
 		}
 		home := reconcile.Fetch(ctx, reader, client.ObjectKey{Name: hub.Namespace}, &corev1.Namespace{})
 		key := client.ObjectKey{Namespace: hub.Namespace, Name: long(hub.Name + "-mlflow-ca-bundle")}
-		t.hubs = append(t.hubs, served{
-			names: named[hub.UID], bundle: reconcile.Fetch(ctx, reader, key, &corev1.ConfigMap{}),
-			unsettled: refusal(hub, home.Value) != problem{} || !account.OK() || !settings.All && !isReady(hub) && !bound(ctx, reader, named[hub.UID], rc.Object.Namespace),
-		})
+		unsettled := refusal(hub, home.Value) != problem{} || !account.OK()
+		if !unsettled && !settings.All && !isReady(hub) {
+			unsettled = !bound(ctx, reader, named[hub.UID], rc.Object.Namespace)
+		}
+		bundle := reconcile.Fetch(ctx, reader, key, &corev1.ConfigMap{})
+		t.hubs = append(t.hubs, served{names: named[hub.UID], bundle: bundle, unsettled: unsettled})
 	}
 	slices.SortFunc(t.hubs, func(a, b served) int { return slices.Compare(a.names.order(), b.names.order()) })
 	return t
@@ -115,7 +119,9 @@ func bound(ctx context.Context, reader reconcile.Reader, n names, namespace stri
 func (n names) order() []string { return []string{n.namespace, n.name} }
 
 // PlanResources plans the objects of all hubs, and how they are found.
-func (Tenants) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *tenant) (plan reconcile.PlanResult, err error) {
+func (Tenants) PlanResources(
+	_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *tenant,
+) (plan reconcile.PlanResult, err error) {
 	plan.Policy = apply.Withdraw // hubs and tenants come and go, also while the operator is away, and take what they have with them
 	if t.failure != nil || len(t.Valid) == 0 {
 		return plan, t.failure

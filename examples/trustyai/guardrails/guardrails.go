@@ -1,5 +1,5 @@
-// Package guardrails has what the guardrails of both kinds are made of: the account, the certificates of authorities, and what is the same of their
-// Deployments, Services and routes.
+// Package guardrails has what the guardrails of both kinds are made of: the account, the certificates of authorities, and
+// what is the same of their Deployments, Services and routes.
 package guardrails
 
 import (
@@ -52,7 +52,10 @@ func Account(plan *reconcile.PlanResult, owner client.Object) {
 	name, namespace := owner.GetName(), owner.GetNamespace()
 	account := Name(name, "-serviceaccount")
 	labels := map[string]string{"app.kubernetes.io/managed-by": "trustyai-service-operator", "app": name, "component": namespace}
-	plan.Apply(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account, Labels: labels}}, apply.AdoptUncontrolled)
+	plan.Apply(
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account, Labels: labels}},
+		apply.AdoptUncontrolled,
+	)
 	plan.Apply(&rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: name + "-" + namespace + "-auth-delegator", Labels: labels},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "system:auth-delegator"},
@@ -124,7 +127,10 @@ func Readiness(cm *conditions.Manager, part string, ready bool, problems []strin
 	condition := part + "Ready"
 	switch {
 	case len(problems) > 0:
-		cm.MarkFalse(condition, part+"ReadinessCheckFailed", conditions.Bound(fmt.Sprintf("%s readiness check failed: %s", part, strings.Join(problems, "\n"))))
+		cm.MarkFalse(
+			condition, part+"ReadinessCheckFailed",
+			conditions.Bound(fmt.Sprintf("%s readiness check failed: %s", part, strings.Join(problems, "\n"))),
+		)
 	case ready:
 		cm.MarkTrue(condition, condition, part+" is ready")
 	default:

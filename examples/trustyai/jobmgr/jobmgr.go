@@ -125,7 +125,9 @@ func suspension(job *v1alpha1.LMEvalJob, suspended bool, labels map[string]strin
 }
 
 // DecorateStatus tells the queue what has become of the job: that it has ended, or that it has made room.
-func (Reconciler) DecorateStatus(_ *kueue.WorkloadStatus, cm *conditions.Manager, _ reconcile.StatusContext[*kueue.Workload], obs Observation) {
+func (Reconciler) DecorateStatus(
+	_ *kueue.WorkloadStatus, cm *conditions.Manager, _ reconcile.StatusContext[*kueue.Workload], obs Observation,
+) {
 	job := obs.job.Value
 	if job == nil {
 		return

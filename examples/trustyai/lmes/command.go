@@ -28,9 +28,9 @@ func (s settings) executes(spec *v1alpha1.LMEvalJobSpec) bool {
 // command starts the driver, which runs the arguments after --.
 func command(spec *v1alpha1.LMEvalJobSpec, s settings) []string {
 	out := []string{driver, "--output-path", outputPath}
-	flag := func(wanted bool, words ...string) {
+	flag := func(wanted bool, parts ...string) {
 		if wanted {
-			out = append(out, words...)
+			out = append(out, parts...)
 		}
 	}
 	flag(spec.Offline != nil && spec.Offline.Storage.S3 != nil, "--download-assets-s3")
@@ -53,9 +53,9 @@ func command(spec *v1alpha1.LMEvalJobSpec, s settings) []string {
 // arguments are those of the evaluation.
 func arguments(spec *v1alpha1.LMEvalJobSpec, s settings) []string {
 	out := []string{"python", "-m", "lm_eval", "--output_path", outputPath, "--model", spec.Model}
-	flag := func(wanted bool, words ...string) {
+	flag := func(wanted bool, parts ...string) {
 		if wanted {
-			out = append(out, words...)
+			out = append(out, parts...)
 		}
 	}
 	flag(len(spec.ModelArgs) > 0, "--model_args", pairs(spec.ModelArgs))

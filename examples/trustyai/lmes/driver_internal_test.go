@@ -14,7 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestDrivers: a driver is asked in its pod; one that does not answer, or says nothing that can be read, fails no pass that goes by the pod.
+// TestDrivers: a driver is asked in its pod; one that does not answer, or says nothing that can be read, fails no pass that
+// goes by the pod.
 func TestDrivers(t *testing.T) {
 	t.Parallel()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job", UID: "1"}}
@@ -26,7 +27,8 @@ func TestDrivers(t *testing.T) {
 	}}
 	got, err := d.Observe(t.Context(), keyOf(pod))
 	want := progress{
-		State: v1alpha1.JobComplete, Reason: v1alpha1.JobSucceeded, Results: "{}", ProgressBars: []v1alpha1.ProgressBar{{Message: "all", Percent: "100%"}},
+		State: v1alpha1.JobComplete, Reason: v1alpha1.JobSucceeded, Results: "{}",
+		ProgressBars: []v1alpha1.ProgressBar{{Message: "all", Percent: "100%"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(err, diff)
@@ -54,11 +56,14 @@ func TestDrivers(t *testing.T) {
 func TestDriverReports(t *testing.T) {
 	t.Parallel()
 	for state, c := range map[v1alpha1.JobState]struct {
-		at       sight
+		at       podState
 		complete v1alpha1.JobState
 	}{v1alpha1.JobRunning: {running, v1alpha1.JobRunning}, v1alpha1.JobComplete: {reported, v1alpha1.JobComplete}} {
 		obs := Observation{job: &v1alpha1.LMEvalJob{}}
-		obs.fetched.driver.Value = progress{State: state, Reason: v1alpha1.JobSucceeded, Message: "well", Results: "{}", ProgressBars: []v1alpha1.ProgressBar{{Percent: "50%"}}}
+		obs.fetched.driver.Value = progress{
+			State: state, Reason: v1alpha1.JobSucceeded, Message: "well", Results: "{}",
+			ProgressBars: []v1alpha1.ProgressBar{{Percent: "50%"}},
+		}
 		obs.act(transitions.Action(scheduled, c.at), "")
 		if s := obs.status; s.State != c.complete || s.Message != "well" || s.Results != "{}" || len(s.ProgressBars) != 1 || s.Reason != v1alpha1.JobSucceeded {
 			t.Errorf("%s: got %+v", state, s)

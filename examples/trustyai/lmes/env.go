@@ -36,14 +36,14 @@ func (p podOf) env(user []corev1.EnvVar) []corev1.EnvVar {
 	}))
 	out.set("HF_HUB_DISABLE_TELEMETRY", "1")
 	out.set("DO_NOT_TRACK", "1")
-	digit, word := "0", "False"
+	digit, text := "0", "False"
 	if p.settings.executes(spec) {
-		digit, word = "1", "True"
+		digit, text = "1", "True"
 	}
 	for _, name := range executionVariables {
 		value := digit
 		if name == "UNITXT_ALLOW_UNVERIFIED_CODE" {
-			value = word
+			value = text
 		}
 		out.set(name, value)
 	}

@@ -25,13 +25,18 @@ func TestEnvOfStores(t *testing.T) {
 		want   map[string]string
 	}{
 		"nothing said": {want: map[string]string{"S3_VERIFY_SSL": "true", "OCI_VERIFY_SSL": "true", "OCI_TAG": "job"}},
-		"all said":     {verify: new(false), tag: "v1", want: map[string]string{"S3_VERIFY_SSL": "false", "OCI_VERIFY_SSL": "false", "OCI_TAG": "v1"}},
+		"all said": {
+			verify: new(false), tag: "v1",
+			want: map[string]string{"S3_VERIFY_SSL": "false", "OCI_VERIFY_SSL": "false", "OCI_TAG": "v1"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: *valid()}
 			job.Spec.Offline = &v1alpha1.Offline{Storage: v1alpha1.OfflineStorage{S3: &v1alpha1.S3{Path: "p", VerifySSL: c.verify}}}
-			job.Spec.Outputs = &v1alpha1.Outputs{OCI: &v1alpha1.OCIRegistry{Registry: key, Repository: "r", Tag: c.tag, DockerConfigJSON: &key, VerifySSL: c.verify}}
+			job.Spec.Outputs = &v1alpha1.Outputs{OCI: &v1alpha1.OCIRegistry{
+				Registry: key, Repository: "r", Tag: c.tag, DockerConfigJSON: &key, VerifySSL: c.verify,
+			}}
 			got := map[string]string{}
 			for _, v := range (podOf{job: job}).env(nil) {
 				if _, asked := c.want[v.Name]; asked {

@@ -35,7 +35,9 @@ func (p podOf) build() *corev1.Pod {
 	pod.Labels = map[string]string{"app.kubernetes.io/name": "ta-lmes"}
 	maps.Copy(pod.Labels, copied(job.Labels))
 	pod.Annotations[generation] = strconv.FormatInt(job.Generation, 10)
-	confined := &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
+	confined := &corev1.SecurityContext{
+		AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
 	volumes, mounts := p.storage()
 	pod.Spec = corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever,
@@ -50,7 +52,9 @@ func (p podOf) build() *corev1.Pod {
 		Containers: append([]corev1.Container{{
 			Name: mainContainer, Image: p.mainImage, ImagePullPolicy: p.settings.pullPolicy,
 			Command: command(spec, p.settings), Args: arguments(spec, p.settings), Env: p.env(container.Env),
-			Ports:           []corev1.ContainerPort{{ContainerPort: int32(p.settings.port), Protocol: corev1.ProtocolTCP}}, //nolint:gosec // the API server bounds it
+			Ports: []corev1.ContainerPort{{
+				ContainerPort: int32(p.settings.port), Protocol: corev1.ProtocolTCP, //nolint:gosec // the API server bounds it
+			}},
 			Resources:       ptr.Deref(container.Resources, corev1.ResourceRequirements{}),
 			SecurityContext: cmp.Or(container.SecurityContext, confined),
 			VolumeMounts:    append(mounts, container.VolumeMounts...),
@@ -79,7 +83,8 @@ func copied(from map[string]string) map[string]string {
 func (p podOf) storage() (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
 	spec := &p.job.Spec
 	add := func(name, path string, from corev1.VolumeSource) {
-		volumes, mounts = append(volumes, corev1.Volume{Name: name, VolumeSource: from}), append(mounts, corev1.VolumeMount{Name: name, MountPath: path})
+		volumes = append(volumes, corev1.Volume{Name: name, VolumeSource: from})
+		mounts = append(mounts, corev1.VolumeMount{Name: name, MountPath: path})
 	}
 	claim := func(name, path, claim string) {
 		if claim != "" {

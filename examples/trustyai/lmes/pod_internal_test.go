@@ -32,7 +32,8 @@ func TestStorage(t *testing.T) {
 		volumes = append(volumes, v.Name)
 	}
 	if diff := cmp.Diff([]string{
-		"shared /opt/app-root/src/bin", "outputs /opt/app-root/src/output", "offline /opt/app-root/src/hf_home", "certificates-s3 /etc/certificates/s3",
+		"shared /opt/app-root/src/bin", "outputs /opt/app-root/src/output", "offline /opt/app-root/src/hf_home",
+		"certificates-s3 /etc/certificates/s3",
 		"docker-config /tmp/.docker", "odh-ca-bundle /etc/ssl/certs/odh-ca-bundle.crt", "user /user",
 	}, mounts); diff != "" {
 		t.Errorf("mounts (-want +got):\n%s", diff)
@@ -57,7 +58,9 @@ func TestMetadata(t *testing.T) {
 	t.Parallel()
 	job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{
 		Name: "job", Generation: 3,
-		Labels: map[string]string{"team": "a", "app.kubernetes.io/name": "mine", "kueue.x-k8s.io/queue-name": "q", "applyset.kubernetes.io/id": "x"},
+		Labels: map[string]string{
+			"team": "a", "app.kubernetes.io/name": "mine", "kueue.x-k8s.io/queue-name": "q", "applyset.kubernetes.io/id": "x",
+		},
 		Annotations: map[string]string{
 			"note": "x", generation: "2", corev1.LastAppliedConfigAnnotation: "{}", "reconcilekit.dev/x": "y", "reconcilekit.github.io/x": "y",
 		},

@@ -14,8 +14,8 @@ import (
 
 // family is a kind of custom artifacts.
 type family struct {
-	// kind is the word of the driver, words that of people, catalogue the prefix of a reference.
-	kind, words, catalogue string
+	// kind is the name that the driver has for it, title the one in errors, catalogue the prefix of a reference.
+	kind, title, catalogue string
 	artifacts              []v1alpha1.CustomArtifact
 	required               []string // keys of the JSON, nil for text
 }
@@ -51,10 +51,12 @@ func checkRecipes(tasks *v1alpha1.TaskList) error {
 			return fmt.Errorf("the card of task recipe %d must have a name or be custom", i)
 		}
 		none := v1alpha1.Artifact{}
-		for j, used := range [][]v1alpha1.Artifact{{ptr.Deref(r.Template, none)}, {ptr.Deref(r.SystemPrompt, none)}, r.Metrics, {ptr.Deref(r.Task, none)}} {
+		for j, used := range [][]v1alpha1.Artifact{
+			{ptr.Deref(r.Template, none)}, {ptr.Deref(r.SystemPrompt, none)}, r.Metrics, {ptr.Deref(r.Task, none)},
+		} {
 			for _, a := range used {
 				if a.Ref != "" && !slices.ContainsFunc(all[j].artifacts, func(c v1alpha1.CustomArtifact) bool { return c.Name == a.Ref }) {
-					return fmt.Errorf("the reference name of the custom %s is not defined: %s", all[j].words, a.Ref)
+					return fmt.Errorf("the reference name of the custom %s is not defined: %s", all[j].title, a.Ref)
 				}
 			}
 		}
@@ -71,7 +73,7 @@ func (f family) check(a v1alpha1.CustomArtifact) error {
 		err = fmt.Errorf("__type__ is %v, want task", value["__type__"])
 	}
 	if err != nil {
-		return fmt.Errorf("the custom %s %s is invalid: %w", f.words, a.Name, err)
+		return fmt.Errorf("the custom %s %s is invalid: %w", f.title, a.Name, err)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 	if !job.DeletionTimestamp.IsZero() {
 		return f
 	}
-	if seen, _ := look(job, f.pod.Value, progress{}); seen == running && positionOf(job, r.managed) == scheduled {
+	if seen, _ := stateOfPod(job, f.pod.Value, progress{}); seen == running && positionOf(job, r.managed) == scheduled {
 		f.driver = r.drivers.Observe(ctx, reader, keyOf(f.pod.Value))
 	}
 	f.config = reconcile.Fetch(ctx, reader, r.settings, &corev1.ConfigMap{})
@@ -102,7 +102,7 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 		return obs
 	}
 	obs.settings = settingsOf(f.config, f.platform)
-	seen, problem := look(job, f.pod.Value, f.driver.Value)
+	seen, problem := stateOfPod(job, f.pod.Value, f.driver.Value)
 	at := positionOf(job, r.managed)
 	obs.act(transitions.Action(at, seen), problem)
 	pod := f.pod.Value

@@ -20,7 +20,10 @@ type settings struct {
 
 // settingsOf reads the settings. The ConfigMap of the platform replaces both permissions when it exists.
 func settingsOf(config, platform reconcile.FetchResult[*corev1.ConfigMap]) settings {
-	s := settings{pullPolicy: corev1.PullAlways, maxBatch: 24, defaultBatch: "1", port: defaultPort, detectDevice: true, interval: 10 * time.Second}
+	s := settings{
+		pullPolicy: corev1.PullAlways, maxBatch: 24, defaultBatch: "1", port: defaultPort, detectDevice: true,
+		interval: 10 * time.Second,
+	}
 	if config.Value != nil {
 		data := config.Value.Data
 		switch p := corev1.PullPolicy(data["lmes-image-pull-policy"]); p {

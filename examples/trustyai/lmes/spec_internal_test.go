@@ -53,11 +53,17 @@ func TestValidate(t *testing.T) {
 		change func(*v1alpha1.LMEvalJobSpec)
 		want   string // empty is valid
 	}{
-		"valid":           {change: func(*v1alpha1.LMEvalJobSpec) {}},
-		"model":           {func(s *v1alpha1.LMEvalJobSpec) { s.Model = "x" }, `Input validation failed: invalid model: "x"`},
-		"empty value":     {func(s *v1alpha1.LMEvalJobSpec) { s.ModelArgs[0].Value = "" }, "Input validation failed: invalid model arguments: model argument[0] value"},
-		"shell":           {func(s *v1alpha1.LMEvalJobSpec) { s.ModelArgs[0].Value = "a;b" }, "model argument[0] value"},
-		"argument name":   {func(s *v1alpha1.LMEvalJobSpec) { s.GenArgs = []v1alpha1.Argument{{Name: "$", Value: "1"}} }, "generation argument[0] name"},
+		"valid": {change: func(*v1alpha1.LMEvalJobSpec) {}},
+		"model": {func(s *v1alpha1.LMEvalJobSpec) { s.Model = "x" }, `Input validation failed: invalid model: "x"`},
+		"empty value": {
+			func(s *v1alpha1.LMEvalJobSpec) { s.ModelArgs[0].Value = "" },
+			"Input validation failed: invalid model arguments: model argument[0] value",
+		},
+		"shell": {func(s *v1alpha1.LMEvalJobSpec) { s.ModelArgs[0].Value = "a;b" }, "model argument[0] value"},
+		"argument name": {
+			func(s *v1alpha1.LMEvalJobSpec) { s.GenArgs = []v1alpha1.Argument{{Name: "$", Value: "1"}} },
+			"generation argument[0] name",
+		},
 		"task":            {func(s *v1alpha1.LMEvalJobSpec) { s.TaskList.TaskNames[0] = "a b" }, "task name[0]"},
 		"task with group": {change: func(s *v1alpha1.LMEvalJobSpec) { s.TaskList.TaskNames[0] = "a(b)" }},
 		"limit":           {func(s *v1alpha1.LMEvalJobSpec) { s.Limit = "5." }, "invalid limit"},
@@ -69,21 +75,24 @@ func TestValidate(t *testing.T) {
 		}, `pvcManaged.size "big"`},
 		"registry alone": {oci(func(*v1alpha1.OCIRegistry) {}), "either username and password"},
 		"user alone":     {oci(func(o *v1alpha1.OCIRegistry) { o.Username = &key }), "either username and password"},
-		"both":           {oci(func(o *v1alpha1.OCIRegistry) { o.Username, o.Password, o.DockerConfigJSON = &key, &key, &key }), "either username and password"},
-		"user":           {change: oci(func(o *v1alpha1.OCIRegistry) { o.Username, o.Password = &key, &key })},
-		"file":           {change: oci(func(o *v1alpha1.OCIRegistry) { o.DockerConfigJSON = &key })},
-		"no registry":    {oci(func(o *v1alpha1.OCIRegistry) { o.DockerConfigJSON, o.Registry.Key = &key, "" }), "oci.registry"},
-		"bucket":         {change: bucket("models/a..b")},
-		"bucket up":      {bucket("models/../x"), "s3.path"},
-		"bucket here":    {bucket("./x"), "s3.path"},
-		"git":            {change: git(v1alpha1.GitSource{URL: "https://g/x", Branch: new("main"), Commit: new("0123abc"), Path: "tasks"})},
-		"git url":        {git(v1alpha1.GitSource{URL: "http://g/x"}), "git.url"},
-		"git branch":     {git(v1alpha1.GitSource{URL: "https://g/x", Branch: new("a b")}), "git.branch"},
-		"git commit":     {git(v1alpha1.GitSource{URL: "https://g/x", Commit: new("0123ab")}), "git.commit"},
-		"git path":       {git(v1alpha1.GitSource{URL: "https://g/x", Path: "a/../../b"}), "git.path"},
-		"no card":        {recipes(v1alpha1.CustomArtifacts{}, v1alpha1.TaskRecipe{}), "the card of task recipe 0"},
-		"custom card":    {recipes(v1alpha1.CustomArtifacts{}, v1alpha1.TaskRecipe{Card: v1alpha1.Card{Custom: `{}`}}), "loader is missing"},
-		"no JSON":        {recipes(v1alpha1.CustomArtifacts{}, v1alpha1.TaskRecipe{Card: v1alpha1.Card{Custom: `x`}}), "not a JSON object"},
+		"both": {
+			oci(func(o *v1alpha1.OCIRegistry) { o.Username, o.Password, o.DockerConfigJSON = &key, &key, &key }),
+			"either username and password",
+		},
+		"user":        {change: oci(func(o *v1alpha1.OCIRegistry) { o.Username, o.Password = &key, &key })},
+		"file":        {change: oci(func(o *v1alpha1.OCIRegistry) { o.DockerConfigJSON = &key })},
+		"no registry": {oci(func(o *v1alpha1.OCIRegistry) { o.DockerConfigJSON, o.Registry.Key = &key, "" }), "oci.registry"},
+		"bucket":      {change: bucket("models/a..b")},
+		"bucket up":   {bucket("models/../x"), "s3.path"},
+		"bucket here": {bucket("./x"), "s3.path"},
+		"git":         {change: git(v1alpha1.GitSource{URL: "https://g/x", Branch: new("main"), Commit: new("0123abc"), Path: "tasks"})},
+		"git url":     {git(v1alpha1.GitSource{URL: "http://g/x"}), "git.url"},
+		"git branch":  {git(v1alpha1.GitSource{URL: "https://g/x", Branch: new("a b")}), "git.branch"},
+		"git commit":  {git(v1alpha1.GitSource{URL: "https://g/x", Commit: new("0123ab")}), "git.commit"},
+		"git path":    {git(v1alpha1.GitSource{URL: "https://g/x", Path: "a/../../b"}), "git.path"},
+		"no card":     {recipes(v1alpha1.CustomArtifacts{}, v1alpha1.TaskRecipe{}), "the card of task recipe 0"},
+		"custom card": {recipes(v1alpha1.CustomArtifacts{}, v1alpha1.TaskRecipe{Card: v1alpha1.Card{Custom: `{}`}}), "loader is missing"},
+		"no JSON":     {recipes(v1alpha1.CustomArtifacts{}, v1alpha1.TaskRecipe{Card: v1alpha1.Card{Custom: `x`}}), "not a JSON object"},
 		"template ref": {
 			recipes(v1alpha1.CustomArtifacts{}, v1alpha1.TaskRecipe{Card: card, Template: refer("nope")}),
 			"the reference name of the custom template is not defined: nope",
@@ -100,8 +109,13 @@ func TestValidate(t *testing.T) {
 			recipes(v1alpha1.CustomArtifacts{}, v1alpha1.TaskRecipe{Card: card, Task: refer("nope")}),
 			"the reference name of the custom task is not defined: nope",
 		},
-		"prompt":     {change: recipes(v1alpha1.CustomArtifacts{SystemPrompts: artifact("be nice")}, v1alpha1.TaskRecipe{Card: card, SystemPrompt: refer("a")})},
-		"template":   {recipes(v1alpha1.CustomArtifacts{Templates: artifact(`{"input_format":""}`)}), "the custom template a is invalid: output_format is missing"},
+		"prompt": {change: recipes(
+			v1alpha1.CustomArtifacts{SystemPrompts: artifact("be nice")}, v1alpha1.TaskRecipe{Card: card, SystemPrompt: refer("a")},
+		)},
+		"template": {
+			recipes(v1alpha1.CustomArtifacts{Templates: artifact(`{"input_format":""}`)}),
+			"the custom template a is invalid: output_format is missing",
+		},
 		"metric":     {recipes(v1alpha1.CustomArtifacts{Metrics: artifact(`{}`)}), "the custom metric a is invalid: __type__ is missing"},
 		"other type": {recipes(v1alpha1.CustomArtifacts{Tasks: artifact(`{"__type__":"x","input_fields":{}}`)}), "want task"},
 	} {
@@ -124,10 +138,14 @@ func TestCommand(t *testing.T) {
 		change   func(*v1alpha1.LMEvalJobSpec)
 		want     string // between the output path and the end
 	}{
-		"plain":  {settings{port: defaultPort}, func(*v1alpha1.LMEvalJobSpec) {}, ""},
-		"port":   {settings{port: 1, detectDevice: true}, func(*v1alpha1.LMEvalJobSpec) {}, "--detect-device --listen-port 1"},
-		"asked":  {settings{port: defaultPort}, func(s *v1alpha1.LMEvalJobSpec) { s.AllowOnline = new(true) }, ""},
-		"online": {settings{port: defaultPort, permitOnline: true}, func(s *v1alpha1.LMEvalJobSpec) { s.AllowOnline = new(true) }, "--allow-online"},
+		"plain": {settings{port: defaultPort}, func(*v1alpha1.LMEvalJobSpec) {}, ""},
+		"port":  {settings{port: 1, detectDevice: true}, func(*v1alpha1.LMEvalJobSpec) {}, "--detect-device --listen-port 1"},
+		"asked": {settings{port: defaultPort}, func(s *v1alpha1.LMEvalJobSpec) { s.AllowOnline = new(true) }, ""},
+		"online": {
+			settings{port: defaultPort, permitOnline: true},
+			func(s *v1alpha1.LMEvalJobSpec) { s.AllowOnline = new(true) },
+			"--allow-online",
+		},
 		"stores": {settings{port: defaultPort}, func(s *v1alpha1.LMEvalJobSpec) {
 			s.Offline = &v1alpha1.Offline{Storage: v1alpha1.OfflineStorage{S3: &v1alpha1.S3{}}}
 			s.Outputs = &v1alpha1.Outputs{OCI: &v1alpha1.OCIRegistry{}}
@@ -138,11 +156,18 @@ func TestCommand(t *testing.T) {
 			"--custom-task-git-url https://g/x --custom-task-git-branch main --custom-task-git-commit 0123abc --custom-task-git-path p --task-name task1",
 		},
 		"recipes": {settings{port: defaultPort}, recipes(
-			v1alpha1.CustomArtifacts{SystemPrompts: []v1alpha1.CustomArtifact{{Name: "s", Value: "nice"}}, Templates: []v1alpha1.CustomArtifact{{Name: "t", Value: "{}"}}},
-			v1alpha1.TaskRecipe{Card: v1alpha1.Card{Name: "cards.x"}, Template: &v1alpha1.Artifact{Name: "templates.y"}, Format: new("f"), NumDemos: new(0)},
+			v1alpha1.CustomArtifacts{
+				SystemPrompts: []v1alpha1.CustomArtifact{{Name: "s", Value: "nice"}},
+				Templates:     []v1alpha1.CustomArtifact{{Name: "t", Value: "{}"}},
+			},
+			v1alpha1.TaskRecipe{
+				Card: v1alpha1.Card{Name: "cards.x"}, Template: &v1alpha1.Artifact{Name: "templates.y"}, Format: new("f"),
+				NumDemos: new(0),
+			},
 			v1alpha1.TaskRecipe{
 				Card: v1alpha1.Card{Custom: "{c}"}, Template: &v1alpha1.Artifact{Ref: "t"}, SystemPrompt: &v1alpha1.Artifact{Ref: "s"},
-				Task: &v1alpha1.Artifact{Name: "tasks.z"}, Metrics: []v1alpha1.Artifact{{Name: "m"}, {Ref: "n"}}, LoaderLimit: new(1), DemosPoolSize: new(2),
+				Task: &v1alpha1.Artifact{Name: "tasks.z"}, Metrics: []v1alpha1.Artifact{{Name: "m"}, {Ref: "n"}}, LoaderLimit: new(1),
+				DemosPoolSize: new(2),
 			},
 		), "--task-recipe card=cards.x,template=templates.y,format=f,num_demos=0 --custom-artifact card|custom_0|{c} " +
 			"--task-recipe card=cards.custom_0,template=templates.t,system_prompt=system_prompts.s,task=tasks.z,metrics=[m,metrics.n],loader_limit=1,demos_pool_size=2 " +

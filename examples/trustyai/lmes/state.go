@@ -38,19 +38,19 @@ const (
 	changed     position = "Changed" // the spec has changed since the pod was made
 )
 
-// sight is what is seen of the pod.
-type sight string
+// podState is what is seen of the pod of a job.
+type podState string
 
 const (
-	absent    sight = "absent"
-	foreign   sight = "of others"
-	leaving   sight = "leaving"  // it is being deleted
-	outdated  sight = "outdated" // it was made for an earlier generation
-	waiting   sight = "waiting"
-	running   sight = "running"
-	reported  sight = "reported" // it runs, and its driver has ended the evaluation
-	succeeded sight = "succeeded"
-	failed    sight = "failed"
+	absent    podState = "absent"
+	foreign   podState = "of others"
+	leaving   podState = "leaving"  // it is being deleted
+	outdated  podState = "outdated" // it was made for an earlier generation
+	waiting   podState = "waiting"
+	running   podState = "running"
+	reported  podState = "reported" // it runs, and its driver has ended the evaluation
+	succeeded podState = "succeeded"
+	failed    podState = "failed"
 )
 
 // action is what a pass does.
@@ -76,15 +76,15 @@ const (
 	rest    action = "rest"
 )
 
-// transitions are the actions by the position of a job and the sight of its pod.
-var transitions = transition.Table[position, sight, action]{
+// transitions are the actions by the position of a job and the state of its pod.
+var transitions = transition.Table[position, podState, action]{
 	Name:   "LMEvalJob",
 	States: []position{unrecorded, unscheduled, scheduled, cancelled, suspended, unqueued, complete, changed},
-	Facts:  []sight{absent, foreign, leaving, outdated, waiting, running, reported, succeeded, failed},
+	Facts:  []podState{absent, foreign, leaving, outdated, waiting, running, reported, succeeded, failed},
 	Always: map[position]action{
 		unrecorded: record, unscheduled: create, cancelled: cancel, suspended: stop, unqueued: refuse, complete: rest, changed: restart,
 	},
-	Actions: map[position]map[sight]action{
+	Actions: map[position]map[podState]action{
 		unscheduled: {foreign: collide, leaving: await, outdated: discard},
 		scheduled: {
 			absent: miss, foreign: miss, leaving: await, outdated: restart, waiting: await, running: follow, reported: finish,
@@ -144,9 +144,10 @@ func generationOf(object metav1.Object) int64 {
 	return last
 }
 
-// look is what is seen of the pod of a job, and why it has ended. The driver is believed as long as the evaluation runs.
-func look(job *v1alpha1.LMEvalJob, pod *corev1.Pod, driver progress) (sight, string) {
-	switch runs.Stage(job, reconcile.FetchResult[*corev1.Pod]{Value: pod}, strconv.FormatInt(job.Generation, 10)) { //nolint:exhaustive // the pod was read
+// stateOfPod is what is seen of the pod of a job, and why it has ended. The driver is believed as long as the evaluation runs.
+func stateOfPod(job *v1alpha1.LMEvalJob, pod *corev1.Pod, driver progress) (podState, string) {
+	fetched := reconcile.FetchResult[*corev1.Pod]{Value: pod}
+	switch runs.Stage(job, fetched, strconv.FormatInt(job.Generation, 10)) { //nolint:exhaustive // the pod was read
 	case runonce.Absent, runonce.Lost:
 		return absent, ""
 	case runonce.Foreign:

@@ -141,7 +141,8 @@ func TestLook(t *testing.T) {
 	main := func(state corev1.ContainerState) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{
-				{Name: "side", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 7}}}, {Name: mainContainer, State: state},
+				{Name: "side", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 7}}},
+				{Name: mainContainer, State: state},
 			}
 		}
 	}
@@ -153,7 +154,7 @@ func TestLook(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*corev1.Pod)
-		want   sight
+		want   podState
 		why    string
 		driver v1alpha1.JobState
 	}{
@@ -189,16 +190,17 @@ func TestLook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-				Name: "job", Annotations: map[string]string{generation: "2"}, OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: new(true)}},
+				Name: "job", Annotations: map[string]string{generation: "2"},
+				OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: new(true)}},
 			}}
 			c.change(pod)
-			got, why := look(job, pod, progress{State: c.driver})
+			got, why := stateOfPod(job, pod, progress{State: c.driver})
 			if got != c.want || why != c.why {
 				t.Errorf("got %s, %q; want %s, %q", got, why, c.want, c.why)
 			}
 		})
 	}
-	if got, _ := look(job, nil, progress{}); got != absent {
+	if got, _ := stateOfPod(job, nil, progress{}); got != absent {
 		t.Errorf("no pod: got %s", got)
 	}
 }

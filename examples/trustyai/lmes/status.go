@@ -96,7 +96,7 @@ func (obs *Observation) end(reason v1alpha1.JobReason, message string) {
 // ObserveApply has the job scheduled when its pod was made. A pod that the API server does not take at all ends the job; after every other
 // error it is tried again.
 func (r Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, outcome reconcile.ApplyOutcome) Observation {
-	if answer, told := r.drivers.Answer(outcome, keyOf(obs.fetched.pod.Value)); told && answer.HasError() {
+	if answer, known := r.drivers.Answer(outcome, keyOf(obs.fetched.pod.Value)); known && answer.HasError() {
 		obs.status.CompleteTime = nil // until the driver knows
 	}
 	if obs.action != create || outcome.Blocked != nil {
@@ -123,7 +123,9 @@ func (r Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, out
 }
 
 // DecorateStatus writes the status, and announces what has happened in this pass. The status of the product has no conditions.
-func (Reconciler) DecorateStatus(status *v1alpha1.LMEvalJobStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.LMEvalJob], obs Observation) {
+func (Reconciler) DecorateStatus(
+	status *v1alpha1.LMEvalJobStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.LMEvalJob], obs Observation,
+) {
 	*status = obs.status
 	if !obs.attached && !obs.refused {
 		cm.MarkTrue("Finalizer", "Attached", "attached the finalizer", conditions.EventReason("AttachFinalizer"))

@@ -1,6 +1,7 @@
 package nemo
 
 import (
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	appsv1 "k8s.io/api/apps/v1"
@@ -22,11 +23,25 @@ const Finalizer = "trustyai.opendatahub.io/nemo-guardrails-finalizer"
 func New(operatorNamespace string) *controller.Controller {
 	return controller.New(Name, Reconciler{operatorNamespace}).
 		Reads(&v1alpha1.NemoGuardrails{}, controller.Resource("nemoguardrails")). // no regular plural
-		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.ClusterRoleBinding{}).
-		Owns(&foreign.Route{}, controller.Optional).
+		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).
+		Owns(&appsv1.Deployment{}, controller.Inspector(inspectDeployment)).Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&foreign.Route{}, controller.Optional, controller.Inspector(inspectRoute)).
 		Writes(&foreign.EnvoyFilter{}, controller.Optional).
 		Reads(&foreign.EnvoyFilter{}, controller.Optional).
 		Reads(&foreign.MCPGatewayExtension{}, controller.Optional).
 		Reads(&gatewayv1.Gateway{}, controller.Optional).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}).Build()
+}
+
+// inspectDeployment reports a Deployment as ready as soon as it is applied, as the product does.
+func inspectDeployment(*appsv1.Deployment) health.Component {
+	return health.Component{State: health.Ready, Reason: "DeploymentReady", Message: "Deployment is ready"}
+}
+
+// inspectRoute reports a Route as ready when a router has admitted it.
+func inspectRoute(route *foreign.Route) health.Component {
+	if route.Admitted() {
+		return health.Component{State: health.Ready, Reason: "RouteReady", Message: "Route is ready"}
+	}
+	return health.Component{State: health.Progressing, Reason: "RouteNotReady", Message: "Route is not ready"}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
-	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	appsv1 "k8s.io/api/apps/v1"
@@ -32,7 +31,6 @@ type pass = reconcile.ReconcileContext[*v1alpha1.NemoGuardrails]
 type Fetched struct {
 	settings reconcile.FetchResult[*corev1.ConfigMap]
 	files    map[string]reconcile.FetchResult[*corev1.ConfigMap] // of the namespace, by name
-	route    reconcile.FetchResult[*foreign.Route]
 	gateway  gateway
 }
 
@@ -53,7 +51,6 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 			f.files[name] = reconcile.Fetch(ctx, reader, named(name), &corev1.ConfigMap{})
 		}
 	}
-	f.route = reconcile.Fetch(ctx, reader, named(n.Name), &foreign.Route{})
 	f.gateway = fetchGateway(ctx, reader, n)
 	return f
 }
@@ -67,9 +64,6 @@ type Observation struct {
 	waits   string // what has to come first
 	unset   error  // why there are no images
 }
-
-// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
-func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // ComposeState finds what is missing.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
@@ -130,7 +124,8 @@ func (obs Observation) sidecar() proxy.Sidecar {
 		Upstream: "http://localhost:8000", FileUpstream: "http://127.0.0.1:8000", UpstreamCA: "/etc/ssl/certs/ca-certificates.crt",
 		Namespace: n.Namespace, Service: n.Name,
 		Mounts: []corev1.VolumeMount{
-			proxy.Mount("tls-certs", "/etc/tls/private"), proxy.Mount("kube-rbac-config", "/etc/kube-rbac-proxy"), proxy.Mount(bundle, "/etc/ssl/certs/"),
+			proxy.Mount("tls-certs", "/etc/tls/private"), proxy.Mount("kube-rbac-config", "/etc/kube-rbac-proxy"),
+			proxy.Mount(bundle, "/etc/ssl/certs/"),
 		},
 	}
 }
@@ -151,7 +146,10 @@ func (obs Observation) hash() string {
 }
 
 // DecorateStatus sets the product's conditions, and what was found.
-func (Reconciler) DecorateStatus(status *v1alpha1.NemoGuardrailsStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.NemoGuardrails], obs Observation) {
+func (Reconciler) DecorateStatus(
+	status *v1alpha1.NemoGuardrailsStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.NemoGuardrails],
+	obs Observation,
+) {
 	status.CA = obs.authorities()
 	status.MCPGateway, status.BBRPlugin = nil, nil
 	if obs.waits != "" {
@@ -160,9 +158,10 @@ func (Reconciler) DecorateStatus(status *v1alpha1.NemoGuardrailsStatus, cm *cond
 		return
 	}
 	status.MCPGateway, status.BBRPlugin = obs.fetched.gateway.status()
-	ready := guardrails.Readiness(cm, "Deployment", true, nil)
-	ready = guardrails.Readiness(cm, "Route", obs.fetched.route.Value.Admitted(), nil) && ready
-	if ready {
+	cm.Delete("ServiceReady") // the product has none
+	guardrails.Readiness(cm, "Deployment", true, nil)
+	route, _ := cm.Get("RouteReady") // of the engine, which inspects the children
+	if guardrails.Readiness(cm, "Route", route.Status == metav1.ConditionTrue, nil) {
 		status.Phase = guardrails.Ready
 		cm.MarkTrue("ReconcileComplete", "ReconcileCompleted", "Reconcile completed successfully")
 		return

@@ -104,9 +104,15 @@ func (f Fetched) detected(m *foreign.InferenceService, address string) (v1alpha1
 	if err != nil || at.Hostname() == "" {
 		return v1alpha1.DetectedService{}, fmt.Sprintf("the URL %q of InferenceService %s has no host", address, m.Name)
 	}
-	d := v1alpha1.DetectedService{Name: m.Name, Type: "detector", Scheme: at.Scheme, Hostname: at.Hostname(), Port: cmp.Or(f.servicePort(m.Name), at.Port(), f.runtimePort(m))}
+	d := v1alpha1.DetectedService{
+		Name: m.Name, Type: "detector", Scheme: at.Scheme, Hostname: at.Hostname(),
+		Port: cmp.Or(f.servicePort(m.Name), at.Port(), f.runtimePort(m)),
+	}
 	if d.Port == "" {
-		return d, fmt.Sprintf("could not find InferenceService with name %q: neither its Service, its URL %q nor its runtime has a port", m.Name, address)
+		return d, fmt.Sprintf(
+			"could not find InferenceService with name %q: neither its Service, its URL %q nor its runtime has a port", m.Name,
+			address,
+		)
 	}
 	if secret := certificateOf(m.Name); d.Scheme == "https" && m.Namespace != "" {
 		if f.secrets[secret].Value == nil {

@@ -20,7 +20,8 @@ const Finalizer = "trustyai.opendatahub.io/gorch-finalizer"
 func New(operatorNamespace string) *controller.Controller {
 	count := &counter{}
 	return controller.New(Name, Reconciler{operatorNamespace}).
-		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).Owns(&rbacv1.ClusterRoleBinding{}).
+		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&appsv1.Deployment{}).
+		Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&foreign.Route{}, controller.Optional).
 		Owns(&foreign.ServiceMonitor{}, controller.Optional).
 		Reads(&foreign.InferenceService{}, controller.Optional).

@@ -14,7 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/counters"
 )
 
-var orchestrators = counters.Counter("trustyai_guardrails_orchestrators", "Orchestrators by what they use, counted when they get their first status.",
+var orchestrators = counters.Counter("trustyai_guardrails_orchestrators",
+	"Orchestrators by what they use, counted when they get their first status.",
 	"orchestrator_namespace", "using_built_in_detectors", "using_sidecar_gateway")
 
 // counter counts the orchestrators when they are new.
@@ -31,7 +32,9 @@ func (c *counter) PassDone(ctx context.Context, report reconcile.Report) {
 	}
 	var o v1alpha1.GuardrailsOrchestrator
 	if c.reader.Get(ctx, report.Request.NamespacedName, &o) == nil {
-		orchestrators.WithLabelValues(o.Namespace, strconv.FormatBool(o.Spec.EnableBuiltInDetectors), strconv.FormatBool(o.Spec.EnableGuardrailsGateway)).Inc()
+		orchestrators.WithLabelValues(
+			o.Namespace, strconv.FormatBool(o.Spec.EnableBuiltInDetectors), strconv.FormatBool(o.Spec.EnableGuardrailsGateway),
+		).Inc()
 	}
 }
 

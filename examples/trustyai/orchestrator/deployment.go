@@ -44,13 +44,22 @@ func (obs Observation) parts() (out []part) {
 	spec := obs.owner.Spec
 	if !spec.DisableOrchestrator {
 		upstream := fmt.Sprintf("https://%s.%s.svc:8032", serviceOf(obs.owner), obs.owner.Namespace)
-		out = append(out, part{"orchestrator", "", images.Orchestrator, 8032, 8432, 9443, "https", "https-tls", upstream, "https://127.0.0.1:8032"})
+		out = append(
+			out,
+			part{"orchestrator", "", images.Orchestrator, 8032, 8432, 9443, "https", "https-tls", upstream, "https://127.0.0.1:8032"},
+		)
 	}
 	if spec.EnableGuardrailsGateway {
-		out = append(out, part{"gateway", "-gateway", images.Gateway, 8090, 8490, 9444, "gateway", "", "http://localhost:8090", "http://127.0.0.1:8090"})
+		out = append(
+			out,
+			part{"gateway", "-gateway", images.Gateway, 8090, 8490, 9444, "gateway", "", "http://localhost:8090", "http://127.0.0.1:8090"},
+		)
 	}
 	if spec.EnableBuiltInDetectors {
-		out = append(out, part{"built-in", "-detectors", images.Detectors, 8080, 8480, 9445, builtIn, builtIn + "-metrics", "http://localhost:8080", "http://127.0.0.1:8080"})
+		out = append(out, part{
+			"built-in", "-detectors", images.Detectors, 8080, 8480, 9445, builtIn, builtIn + "-metrics", "http://localhost:8080",
+			"http://127.0.0.1:8080",
+		})
 	}
 	return out
 }
@@ -131,7 +140,11 @@ func (obs Observation) container(p part) corev1.Container {
 		obs.orchestrate(&c)
 	case "gateway":
 		c.Command = []string{"/app/bin/vllm-orchestrator-gateway"}
-		c.Env = []corev1.EnvVar{{Name: "GATEWAY_CONFIG", Value: "/config/config.yaml"}, {Name: "RUST_LOG", Value: obs.logLevel()}, {Name: "GATEWAY_USE_MTLS", Value: "false"}}
+		c.Env = []corev1.EnvVar{
+			{Name: "GATEWAY_CONFIG", Value: "/config/config.yaml"},
+			{Name: "RUST_LOG", Value: obs.logLevel()},
+			{Name: "GATEWAY_USE_MTLS", Value: "false"},
+		}
 		config := proxy.Mount(guardrails.Name(o.Name, "-sidecar-gateway-config"), "/config/config.yaml")
 		config.SubPath = "config.yaml"
 		c.VolumeMounts = []corev1.VolumeMount{config, proxy.Mount("tls-certs", "/etc/tls/private"), proxy.Mount("tls-ca-bundle", "/etc/tls/ca")}
@@ -177,11 +190,14 @@ func (obs Observation) orchestrate(c *corev1.Container) {
 	}
 	c.Ports = []corev1.ContainerPort{{Name: "https", ContainerPort: port, Protocol: corev1.ProtocolTCP}}
 	get := &corev1.HTTPGetAction{Path: "/health", Port: intstr.FromInt32(8034)}
-	c.ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: get}, InitialDelaySeconds: 10, TimeoutSeconds: 10, PeriodSeconds: 20}
+	c.ReadinessProbe = &corev1.Probe{
+		ProbeHandler: corev1.ProbeHandler{HTTPGet: get}, InitialDelaySeconds: 10, TimeoutSeconds: 10, PeriodSeconds: 20,
+	}
 	c.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi")}
 	c.Resources.Limits = c.Resources.Requests
 	c.VolumeMounts = []corev1.VolumeMount{
-		proxy.Mount(guardrails.Name(o.Name, "-config"), "/config"), proxy.Mount("tls-certs", "/etc/tls/private"), proxy.Mount("tls-ca-bundle", "/etc/tls/ca"),
+		proxy.Mount(guardrails.Name(o.Name, "-config"), "/config"), proxy.Mount("tls-certs", "/etc/tls/private"),
+		proxy.Mount("tls-ca-bundle", "/etc/tls/ca"),
 	}
 	for _, name := range obs.tlsSecrets() {
 		c.VolumeMounts = append(c.VolumeMounts, proxy.Mount(guardrails.Name(name, "-vol"), "/etc/tls/"+name))
@@ -270,7 +286,8 @@ func (obs Observation) monitor() (*foreign.ServiceMonitor, error) {
 	}}
 	text, err := json.Marshal(map[string]any{
 		"endpoints": []any{map[string]any{
-			"port": port, "path": "/metrics", "interval": "30s", "scheme": "http", "honorLabels": true, "bearerTokenSecret": map[string]any{"key": ""},
+			"port": port, "path": "/metrics", "interval": "30s", "scheme": "http", "honorLabels": true,
+			"bearerTokenSecret": map[string]any{"key": ""},
 		}},
 		"selector":          map[string]any{"matchLabels": map[string]any{"component": o.Name}},
 		"namespaceSelector": map[string]any{"matchNames": []any{o.Namespace}},

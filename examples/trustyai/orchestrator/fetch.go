@@ -51,7 +51,8 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 		f.secrets[name] = reconcile.Fetch(ctx, reader, named(name), &corev1.Secret{})
 	}
 	if auto := o.Spec.AutoConfig; auto != nil {
-		f.generated, f.generatedGateway = configMap(guardrails.Name(o.Name, "-auto-config")), configMap(guardrails.Name(o.Name, "-gateway-auto-config"))
+		f.generated = configMap(guardrails.Name(o.Name, "-auto-config"))
+		f.generatedGateway = configMap(guardrails.Name(o.Name, "-gateway-auto-config"))
 		f.runtimes = reconcile.FetchList(ctx, reader, &foreign.ServingRuntimeList{}, client.InNamespace(o.Namespace))
 		for i := range f.models.Value.Items {
 			if m := &f.models.Value.Items[i]; counts(m, auto) {

@@ -51,7 +51,8 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 	obs := Observation{owner: o, fetched: f, auth: proxy.Enabled(o.Annotations), invalid: invalid(&o.Spec)}
 	keys := []string{images.Proxy}
 	for key, wanted := range map[string]bool{
-		images.Orchestrator: !o.Spec.DisableOrchestrator, images.Detectors: o.Spec.EnableBuiltInDetectors, images.Gateway: o.Spec.EnableGuardrailsGateway,
+		images.Orchestrator: !o.Spec.DisableOrchestrator, images.Detectors: o.Spec.EnableBuiltInDetectors,
+		images.Gateway: o.Spec.EnableGuardrailsGateway,
 	} {
 		if wanted {
 			keys = append(keys, key)

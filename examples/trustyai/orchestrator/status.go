@@ -12,7 +12,10 @@ import (
 )
 
 // DecorateStatus sets the product's conditions, the phase, and what was generated.
-func (Reconciler) DecorateStatus(status *v1alpha1.GuardrailsOrchestratorStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.GuardrailsOrchestrator], obs Observation) {
+func (Reconciler) DecorateStatus(
+	status *v1alpha1.GuardrailsOrchestratorStatus, cm *conditions.Manager,
+	_ reconcile.StatusContext[*v1alpha1.GuardrailsOrchestrator], obs Observation,
+) {
 	status.AutoConfigState = obs.state()
 	switch {
 	case obs.invalid != "":

@@ -204,7 +204,9 @@ func respond(w http.ResponseWriter, request *http.Request, text string) error {
 	if err != nil {
 		return err
 	}
-	for _, out := range []struct{ stream, text string }{{corev1.StreamTypeStdout, text}, {corev1.StreamTypeStderr, ""}, {corev1.StreamTypeError, string(success)}} {
+	for _, out := range []struct{ stream, text string }{
+		{corev1.StreamTypeStdout, text}, {corev1.StreamTypeStderr, ""}, {corev1.StreamTypeError, string(success)},
+	} {
 		s := streams[out.stream]
 		if s == nil {
 			return fmt.Errorf("there is no stream %s", out.stream)

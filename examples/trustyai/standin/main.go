@@ -1,5 +1,6 @@
-// Command standin plays three programs for the demo: the router of OpenShift, which admits every Route and routes nothing; KServe, which gives
-// every model a URL and serves none; and the drivers of evaluations, which take three seconds and evaluate nothing (kubelet.go).
+// Command standin plays three programs for the demo: the router of OpenShift, which admits every Route and routes nothing;
+// KServe, which gives every model a URL and serves none; and the drivers of evaluations, which take three seconds and
+// evaluate nothing (kubelet.go).
 //
 // Never run it where the real ones run.
 package main

@@ -35,7 +35,8 @@ func New(scheme *runtime.Scheme, operatorNamespace string) (*controller.Controll
 	payloads := external.New("PayloadProcessor", edits, external.Options{})
 	return controller.New(Name, &Reconciler{operatorNamespace, childrenOf(parsed), payloads}).
 		External(payloads).
-		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.PersistentVolumeClaim{}).Owns(&appsv1.Deployment{}).
+		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.PersistentVolumeClaim{}).
+		Owns(&appsv1.Deployment{}).
 		Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&foreign.Route{}, controller.Optional).
 		Owns(&foreign.ServiceMonitor{}, controller.Optional).
@@ -62,7 +63,10 @@ func childrenOf(parsed *manifests.Set) children.Set[facts] {
 		{Template: "clusterrolebinding.yaml", Options: []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}},
 		{Template: "service-tls.yaml", Options: adopt},
 		{Template: "proxy-config.yaml", Options: adopt},
-		{Template: "deployment.yaml", When: provisioned, Off: children.Keep, Options: []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}},
+		{
+			Template: "deployment.yaml", When: provisioned, Off: children.Keep,
+			Options: []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()},
+		},
 		{Template: "service.yaml", When: provisioned, Off: children.Keep, Options: adopt},
 		{Template: "monitor.yaml", When: provisioned, Off: children.Keep, Options: adopt},
 		{Template: "route.yaml", When: provisioned, Off: children.Keep, Options: adopt},

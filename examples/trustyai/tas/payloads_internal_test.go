@@ -19,9 +19,17 @@ func TestPayloads(t *testing.T) {
 		first string // with the address of the first service
 		both  string
 	}{
-		"nothing":           {nil, one, one + " " + two},
-		"of others":         {[]corev1.EnvVar{{Name: "A", Value: "1"}, {Name: processors, Value: "http://user"}}, "http://user " + one, "http://user " + one + " " + two},
-		"in their spelling": {[]corev1.EnvVar{{Name: processors, Value: "http://a  http://b"}}, "http://a  http://b " + one, "http://a  http://b " + one + " " + two},
+		"nothing": {nil, one, one + " " + two},
+		"of others": {
+			[]corev1.EnvVar{{Name: "A", Value: "1"}, {Name: processors, Value: "http://user"}},
+			"http://user " + one,
+			"http://user " + one + " " + two,
+		},
+		"in their spelling": {
+			[]corev1.EnvVar{{Name: processors, Value: "http://a  http://b"}},
+			"http://a  http://b " + one,
+			"http://a  http://b " + one + " " + two,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -44,7 +44,9 @@ func credentialsWith(changed map[string]string) *corev1.Secret {
 func TestModels(t *testing.T) {
 	t.Parallel()
 	model := func(name, mode string, logger *foreign.Logger) foreign.InferenceService {
-		m := foreign.InferenceService{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Annotations: map[string]string{modeAnnotation: mode}}}
+		m := foreign.InferenceService{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: name, Annotations: map[string]string{modeAnnotation: mode},
+		}}
 		m.Spec.Predictor.Logger = logger
 		return m
 	}

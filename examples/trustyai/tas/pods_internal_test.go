@@ -15,7 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// deploymentOf is the Deployment that is wanted, with the variables and mounts of the server, the further mounts of the proxy, and the volumes.
+// deploymentOf is the Deployment that is wanted, with the variables and mounts of the server, the further mounts of the
+// proxy, and the volumes.
 func deploymentOf(env, mounts, proxyMounts, volumes string) string {
 	const labels = `{
   app: s, app.kubernetes.io/instance: s, app.kubernetes.io/name: s, app.kubernetes.io/part-of: trustyai, app.kubernetes.io/version: 1.39.0}`

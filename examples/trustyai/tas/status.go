@@ -40,13 +40,27 @@ func (p part) mark(cm *conditions.Manager, opts ...conditions.Option) {
 }
 
 // DecorateStatus sets the product's conditions and the phase.
-func (*Reconciler) DecorateStatus(status *v1.TrustyAIServiceStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1.TrustyAIService], obs Observation) {
+func (*Reconciler) DecorateStatus(
+	status *v1.TrustyAIServiceStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1.TrustyAIService], obs Observation,
+) {
 	all := obs.ready()
 	obs.markParts(cm, all)
 	for _, p := range []part{
-		{available, all, [2]string{"AllComponentsReady", "AllComponentsReady"}, [2]string{"NotAllComponentsReady", "Not all components available"}},
-		{conditions.Ready, all, [2]string{"AllComponentsReady", "All service components are ready"}, [2]string{"ComponentsNotReady", "Not all service components are ready"}},
-		{provisioning, all, [2]string{"ProvisioningComplete", "Service provisioning completed successfully"}, [2]string{"ProvisioningInProgress", "Service provisioning in progress"}},
+		{
+			available, all,
+			[2]string{"AllComponentsReady", "AllComponentsReady"},
+			[2]string{"NotAllComponentsReady", "Not all components available"},
+		},
+		{
+			conditions.Ready, all,
+			[2]string{"AllComponentsReady", "All service components are ready"},
+			[2]string{"ComponentsNotReady", "Not all service components are ready"},
+		},
+		{
+			provisioning, all,
+			[2]string{"ProvisioningComplete", "Service provisioning completed successfully"},
+			[2]string{"ProvisioningInProgress", "Service provisioning in progress"},
+		},
 	} {
 		p.mark(cm, obs.announced(p.condition)...)
 	}
@@ -87,10 +101,17 @@ func (obs Observation) ready() bool {
 func (obs Observation) markParts(cm *conditions.Manager, all bool) {
 	f := obs.fetched
 	present := f.models.Value != nil && len(f.models.Value.Items) > 0
-	part{modelsPresent, present, [2]string{"InferenceServicesFound", "InferenceServices found"}, [2]string{"InferenceServicesNotFound", "InferenceServices not found"}}.
+	part{
+		modelsPresent, present,
+		[2]string{"InferenceServicesFound", "InferenceServices found"},
+		[2]string{"InferenceServicesNotFound", "InferenceServices not found"},
+	}.
 		mark(cm, obs.announced(modelsPresent)...)
 	if len(obs.models.taken) > 0 {
-		cm.MarkTrue(modelsTaken, "SetByAnother", conditions.Bound("Traffic goes elsewhere: "+strings.Join(obs.models.taken, ", ")), conditions.AsWarning)
+		cm.MarkTrue(
+			modelsTaken, "SetByAnother", conditions.Bound("Traffic goes elsewhere: "+strings.Join(obs.models.taken, ", ")),
+			conditions.AsWarning,
+		)
 	} else {
 		cm.Delete(modelsTaken)
 	}
@@ -99,7 +120,9 @@ func (obs Observation) markParts(cm *conditions.Manager, all bool) {
 		if obs.badVolume != "" {
 			missing = [2]string{"InvalidSize", obs.badVolume}
 		}
-		part{volumeAvailable, obs.stored(), [2]string{"PVCFound", "PersistentVolumeClaim found"}, missing}.mark(cm, obs.announced(volumeAvailable)...)
+		part{
+			volumeAvailable, obs.stored(), [2]string{"PVCFound", "PersistentVolumeClaim found"}, missing,
+		}.mark(cm, obs.announced(volumeAvailable)...)
 	} else {
 		cm.Delete(volumeAvailable)
 	}

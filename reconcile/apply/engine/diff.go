@@ -7,10 +7,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
 )
 
 // DiffOptions are how [Engine.Diff] looks at the world.
@@ -22,73 +18,73 @@ type DiffOptions struct {
 }
 
 // decisions are what a pass has decided, for one that is not carried out.
-func decisions(p *pass.Pass, pr *prune.Prune, o DiffOptions) apply.Decisions {
-	out := apply.Decisions{Owner: p.Result.Owner, PruneBlocked: p.Result.PruneBlocked}
-	for _, d := range p.Deletions {
-		out.Objects = append(out.Objects, d.Result.Decision)
+func decisions(p *pass, pr *pruning, o DiffOptions) apply.Decisions {
+	out := apply.Decisions{Owner: p.result.Owner, PruneBlocked: p.result.PruneBlocked}
+	for _, d := range p.deletions {
+		out.Objects = append(out.Objects, d.result.Decision)
 	}
-	for _, c := range p.WithOwner() {
-		d := c.Result.Decision
+	for _, c := range p.withOwner() {
+		d := c.result.Decision
 		switch {
-		case d.Err != nil || c.Action == pass.ActionNone || c.Action == pass.ActionMark: // what a mark changes is decided
-		case o.ServerDryRun && c.Action != pass.ActionCreate && c.Action != pass.ActionMigrate: // of fields that are moved first it knows nothing
+		case d.Err != nil || c.action == actionNone || c.action == actionMark: // what a mark changes is decided
+		case o.ServerDryRun && c.action != actionCreate && c.action != actionMigrate: // of fields that are moved first it knows nothing
 			fields, err := dryRun(p, c)
-			if d = c.Result.Decision; err != nil {
+			if d = c.result.Decision; err != nil {
 				d.Err = err
 			}
 			d.Fields = fields
 		default:
-			d.Fields = decide.Changes(p, c)
+			d.Fields = changedFields(p, c)
 		}
 		out.Objects = append(out.Objects, d)
 	}
-	for _, m := range pr.Surplus {
-		if m.Result.Reason != apply.ReasonTerminating {
-			out.Objects = append(out.Objects, m.Result.Decision)
+	for _, m := range pr.surplus {
+		if m.result.Reason != apply.ReasonTerminating {
+			out.Objects = append(out.Objects, m.result.Decision)
 		}
 	}
-	for _, r := range pr.Releases {
-		if r.Pending() {
-			out.Objects = append(out.Objects, r.Result.Decision)
+	for _, r := range pr.releases {
+		if r.pending() {
+			out.Objects = append(out.Objects, r.result.Decision)
 		}
 	}
 	return out
 }
 
 // dryRun asks the API server what it would make of an apply.
-func dryRun(p *pass.Pass, c *pass.Child) ([]apply.FieldChange, error) {
-	rest := c.Unwanted
-	if c.Action == pass.ActionRemove {
+func dryRun(p *pass, c *child) ([]apply.FieldChange, error) {
+	rest := c.unwanted
+	if c.action == actionRemove {
 		rest = nil
 	}
 	answer, err := sendDryRun(p, c)
 	if err != nil || answer == nil {
 		return nil, err
 	}
-	c.Unwanted = rest
-	decide.ReportContest(p, c)
-	after, err := p.Env.Encoder.Live(answer)
+	c.unwanted = rest
+	reportContest(p, c)
+	after, err := p.env.encoder.Live(answer)
 	if err != nil {
 		return nil, err
 	}
 	var before any = content.Absent{}
-	if c.Live != nil {
-		content, err := p.Env.Encoder.Live(c.Live)
+	if c.live != nil {
+		content, err := p.env.encoder.Live(c.live)
 		if err != nil {
 			return nil, err
 		}
 		before = withoutServerFields(content)
 	}
-	w := &decide.ChangeWriter{Child: c}
-	w.Values("", before, withoutServerFields(after))
-	return append(w.Changes, decide.Removals(c, w.Changes)...), nil
+	w := &changeWriter{child: c}
+	w.values("", before, withoutServerFields(after))
+	return append(w.changes, removedFields(c, w.changes)...), nil
 }
 
-func sendDryRun(p *pass.Pass, c *pass.Child) (client.Object, error) {
-	if c.Action == pass.ActionRemove {
-		return write.SendRemoval(p, c, client.DryRunAll)
+func sendDryRun(p *pass, c *child) (client.Object, error) {
+	if c.action == actionRemove {
+		return sendRemoval(p, c, client.DryRunAll)
 	}
-	return write.Apply(p, c, client.DryRunAll)
+	return applyChild(p, c, client.DryRunAll)
 }
 
 // withoutServerFields leaves out what changes with every write.

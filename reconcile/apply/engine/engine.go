@@ -9,16 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
 )
 
 // Engine applies plans. Create it with [New]; it is safe for concurrent use,
 // and passes for one owner wait for each other.
 type Engine struct {
-	env    *pass.Env
+	env    *env
 	memory *memory.Store
 }
 
@@ -33,7 +30,7 @@ func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) 
 	if err != nil {
 		return nil, fmt.Errorf("apply engine: %w", err)
 	}
-	return &Engine{memory: memory.NewStore(), env: pass.NewEnv(c, live, o)}, nil
+	return &Engine{memory: memory.NewStore(), env: newEnv(c, live, o)}, nil
 }
 
 // Apply makes the children of owner as the plan says. It first decides what to
@@ -53,31 +50,31 @@ func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) 
 // is sent when nothing has to change. One failing child does not stop others,
 // except those inside a namespace or of a kind that failed.
 func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
-	p, err := e.env.Begin(ctx, owner, &plan, e.memory.Owner(owner))
+	p, err := e.env.begin(ctx, owner, &plan, e.memory.Owner(owner))
 	if err != nil {
 		return apply.Result{OwnerErr: err}
 	}
-	defer p.End()
-	pr := &prune.Prune{Pass: p}
+	defer p.end()
+	pr := &pruning{pass: p}
 	decideAll(p, pr)
 	carryOut(p, pr)
-	return p.Result
+	return p.result
 }
 
 // Diff returns what [Engine.Apply] would do now. Nothing is changed, and
 // nothing is remembered. The error is that of an owner or a plan that is not
 // valid.
 func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan, o DiffOptions) (apply.Decisions, error) {
-	p, err := e.env.Begin(ctx, owner, &plan, e.memory.CopyOf(owner))
+	p, err := e.env.begin(ctx, owner, &plan, e.memory.CopyOf(owner))
 	if err != nil {
 		return apply.Decisions{}, fmt.Errorf("diff: %w", err)
 	}
-	defer p.End()
-	p.Dry = true
-	pr := &prune.Prune{Pass: p}
+	defer p.end()
+	p.dry = true
+	pr := &pruning{pass: p}
 	decideAll(p, pr)
-	if p.Result.OwnerErr != nil {
-		return apply.Decisions{}, fmt.Errorf("diff: %w", p.Result.OwnerErr)
+	if p.result.OwnerErr != nil {
+		return apply.Decisions{}, fmt.Errorf("diff: %w", p.result.OwnerErr)
 	}
 	return decisions(p, pr, o), nil
 }
@@ -87,27 +84,69 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan,
 // not be made for one that a cache still shows and that is gone. The error is a
 // NotFound, or a Conflict for an owner that is being deleted.
 func (e *Engine) Confirm(ctx context.Context, owner client.Object) error {
-	p, err := e.env.Begin(ctx, owner, &apply.Plan{}, e.memory.Owner(owner))
+	p, err := e.env.begin(ctx, owner, &apply.Plan{}, e.memory.Owner(owner))
 	if err != nil {
 		return err
 	}
-	defer p.End()
-	return inventory.Confirm(p)
+	defer p.end()
+	return confirmOwner(p)
 }
 
 // Forget releases what is remembered for an owner that is gone.
 func (e *Engine) Forget(owner types.UID) {
 	e.memory.Forget(owner)
-	e.env.Orphaned.Delete(owner)
+	e.env.orphaned.Delete(owner)
 }
 
-// Announce tells the engine that an object has come into its cache (before is
-// nil) or has changed there. It must be called for every object with
-// the part-of label before the events that lead to a pass for its owner, and only
-// matters with [apply.Options.Announced]. It is cheap.
-func (e *Engine) Announce(before, after client.Object) { announce(e.env, before, after) }
+// decideAll turns the plan, the world and what is remembered into decisions. It
+// only reads.
+func decideAll(p *pass, pr *pruning) {
+	if suspended(p) {
+		decideSuspended(p)
+		return
+	}
+	partitionWaiting(p)
+	p.resolveAll()
+	resolveOwner(p)
+	decideDeletions(p)
+	for _, c := range p.withOwner() {
+		if !holdsBack(p, c) {
+			decideChild(p, c)
+		}
+		c.decided()
+	}
+	decideInventory(p)
+	if p.result.OwnerErr == nil {
+		pr.decide()
+	}
+}
 
-// AnnounceOwner tells the engine that an owner has changed in its cache. It
-// only matters for an owner whose deletion leaves its children, which does not
-// show for long. It is cheap.
-func (e *Engine) AnnounceOwner(owner client.Object) { e.env.AnnounceOwner(owner) }
+// carryOut does what was decided.
+func carryOut(p *pass, pr *pruning) {
+	if suspended(p) {
+		carryOutSuspended(p)
+		return
+	}
+	carryOutDeletions(p)
+	if p.result.OwnerErr == nil {
+		p.result.OwnerErr = growInventory(p)
+	}
+	if p.result.OwnerErr != nil {
+		blockChildren(p)
+		p.collect()
+		return
+	}
+	writeOwner(p)
+	writeChildren(p)
+	p.collect()
+	pr.carryOut()
+}
+
+// blockChildren marks what would have been written.
+func blockChildren(p *pass) {
+	for _, c := range p.withOwner() {
+		if c.action != actionNone {
+			c.result.Outcome, c.action = apply.OutcomeBlocked, actionNone
+		}
+	}
+}

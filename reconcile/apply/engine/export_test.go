@@ -10,7 +10,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/order"
 )
 
 // What follows lets the external tests reach pure logic.
@@ -44,7 +43,7 @@ func (h Hashes) OfChild(c *apply.Child) uint64 { return h.h.Child(c) }
 
 // Names of the rooms.
 var (
-	Rank    = order.Rank
+	Rank    = intent.Rank
 	Backoff = memory.Backoff
 )
 

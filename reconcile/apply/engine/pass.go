@@ -1,65 +1,146 @@
 package engine
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/decide"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/deletion"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/gate"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/inventory"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/pass"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/prune"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/write"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// decideAll turns the plan, the world and what is remembered into decisions. It
-// only reads.
-func decideAll(p *pass.Pass, pr *prune.Prune) {
-	if suspended(p) {
-		decideSuspended(p)
-		return
-	}
-	gate.Partition(p)
-	p.ResolveAll()
-	inventory.ResolveOwner(p)
-	deletion.Decide(p)
-	for _, c := range p.WithOwner() {
-		if !gate.Holds(p, c) {
-			decide.Child(p, c)
-		}
-		c.Decided()
-	}
-	inventory.DecideInventory(p)
-	if p.Result.OwnerErr == nil {
-		pr.Decide()
-	}
+// pass is one [Engine.Apply].
+type pass struct {
+	ctx       context.Context //nolint:containedctx // lives as long as the call
+	env       *env
+	owner     client.Object
+	ownerKind *intent.Kind
+	group     groupkey.Group // the owner, if it is a group
+	setID     string         // the value of the part-of label
+	keys      *applyset.Keys
+	plan      *apply.Plan
+	finalize  bool
+	dry       bool // not carried out
+	memory    *memory.Owner
+	now       time.Time
+	children  []*child
+	// ownerChild is what is planned of the metadata of the owner, nil for nothing.
+	ownerChild *child
+	pool       *[]child // what children point into, given back at the end
+	// identity is the hash of which objects are planned, and how, and of
+	// whether the owner is held.
+	identity uint64
+	// incomplete is why the planned objects are not all known, unknown the
+	// same for single kinds.
+	incomplete error
+	unknown    map[schema.GroupKind]error
+	// What was decided besides the children: the deletions, and the inventory
+	// to record before anything is written, nil if it stays.
+	deletions []*deletion
+	wanted    *applyset.Inventory
+	// allowPrune is what the owner's annotation of that name shall say.
+	allowPrune string
+	result     apply.Result
 }
 
-// carryOut does what was decided.
-func carryOut(p *pass.Pass, pr *prune.Prune) {
-	if suspended(p) {
-		carryOutSuspended(p)
-		return
+// liveMetadata returns nil for an object that does not exist.
+func (p *pass) liveMetadata(gvk schema.GroupVersionKind, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
+	m := &metav1.PartialObjectMetadata{}
+	m.SetGroupVersionKind(gvk)
+	if err := p.env.live.Get(p.ctx, key, m); err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
-	deletion.CarryOut(p)
-	if p.Result.OwnerErr == nil {
-		p.Result.OwnerErr = inventory.Grow(p)
-	}
-	if p.Result.OwnerErr != nil {
-		blockChildren(p)
-		p.Collect()
-		return
-	}
-	write.Owner(p)
-	write.Children(p)
-	p.Collect()
-	pr.CarryOut()
+	return m, nil
 }
 
-// blockChildren marks what would have been written.
-func blockChildren(p *pass.Pass) {
-	for _, c := range p.WithOwner() {
-		if c.Action != pass.ActionNone {
-			c.Result.Outcome, c.Action = apply.OutcomeBlocked, pass.ActionNone
-		}
+// confirmAfter is when a pass looks again for an object that is being deleted,
+// in case no watch announces that it is gone.
+const confirmAfter = 5 * time.Second
+
+// heldAfter is how long finalizers may keep an object that is being deleted before that is reported: most deletions end sooner.
+const heldAfter = 30 * time.Second
+
+// heldBy returns the finalizers that keep an object whose deletion should have ended, nil if there are none.
+func (p *pass) heldBy(o metav1.Object) []string {
+	if at := o.GetDeletionTimestamp(); at == nil || p.now.Sub(at.Time) < heldAfter {
+		return nil
 	}
+	return slices.Clone(o.GetFinalizers())
+}
+
+// groupKind is the kind of a group, which no API server knows.
+func groupKind(g groupkey.Group) *intent.Kind {
+	return &intent.Kind{GVK: g.GetObjectKind().GroupVersionKind(), Namespaced: true}
+}
+
+// block adds a reason why children are kept.
+func (p *pass) block(reason *apply.PruneBlockedError) {
+	p.result.PruneBlocked = joinBlocked(p.result.PruneBlocked, reason)
+}
+
+// orphans reports whether the owner is being deleted and its children stay.
+func (p *pass) orphans() bool {
+	if !p.finalize {
+		return false
+	}
+	p.env.announceOwner(p.owner)
+	if _, orphaned := p.env.orphaned.Load(p.owner.GetUID()); orphaned {
+		return true
+	}
+	return p.owner.GetAnnotations()[p.keys.Orphan] == orphanValue
+}
+
+// isOwner reports whether the object is the owner itself.
+func (p *pass) isOwner(id applyset.ObjectID) bool {
+	return p.group == nil && id.GroupKind == p.ownerKind.GVK.GroupKind() && id.Key == client.ObjectKeyFromObject(p.owner)
+}
+
+// begin locks the memory of the owner; end releases it.
+func (e *env) begin(ctx context.Context, owner client.Object, plan *apply.Plan, memory *memory.Owner) (*pass, error) {
+	if owner.GetUID() == "" {
+		return nil, fmt.Errorf("owner %s has no UID: it must exist before its children", owner.GetName())
+	}
+	group, k, err := e.ownerKind(owner)
+	if err != nil {
+		return nil, fmt.Errorf("owner %s: %w", owner.GetName(), err)
+	}
+	p := &pass{
+		ctx: ctx, env: e, owner: owner, ownerKind: k, group: group, plan: plan,
+		finalize: owner.GetDeletionTimestamp() != nil,
+		memory:   memory, now: e.options.Clock.Now(),
+	}
+	p.memory.Mu.Lock()
+	p.chooseSet()
+	p.allowPrune = owner.GetAnnotations()[p.keys.AllowPrune]
+	p.memory.Pass++
+	return p, nil
+}
+
+func (e *env) ownerKind(owner client.Object) (groupkey.Group, *intent.Kind, error) {
+	if group, ok := owner.(groupkey.Group); ok {
+		return group, groupKind(group), nil
+	}
+	k, err := e.kinds.OfObject(owner)
+	return nil, k, err
+}
+
+// end gives back what the pass has read, and releases the memory of the owner.
+func (p *pass) end() {
+	for _, c := range p.children {
+		c.free()
+	}
+	if p.pool != nil {
+		clear(*p.pool)
+		p.env.pool.Put(p.pool)
+	}
+	p.memory.Mu.Unlock()
 }

@@ -34,6 +34,20 @@ func TestRulesAddUp(t *testing.T) {
 	}
 }
 
+// TestEndpoints: the page lists what an operator serves over HTTP, and has no such section otherwise.
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	const section = "\n## HTTP Endpoints\n\n| Method | Path | Source |\n| --- | --- | --- |\n| GET | /books/:id | library/server.go |\n\n## Ownership\n"
+	page := dataflow.Page{Name: "library"}
+	if text := page.Markdown(); strings.Contains(text, "HTTP Endpoints") {
+		t.Errorf("there is a section without endpoints:\n%s", text)
+	}
+	page.Endpoints = []dataflow.Endpoint{{Method: "GET", Path: "/books/:id", Source: "library/server.go"}}
+	if text := page.Markdown(); !strings.Contains(text, section) {
+		t.Errorf("no section %q in:\n%s", section, text)
+	}
+}
+
 // TestNamespaces: an operator that is restricted to namespaces has its rights bound there, and those on resources without
 // namespaces in the cluster.
 func TestNamespaces(t *testing.T) {

@@ -19,6 +19,8 @@ type Description struct {
 	FieldManager string `json:"fieldManager"`
 	// Finalizer is what it puts on owners that need one; empty for groups, which are in no cluster.
 	Finalizer string `json:"finalizer"`
+	// Owners is what selects the owners among the objects of their kind, empty for all.
+	Owners string `json:"owners,omitempty"`
 	// Watches is the watches table: first For, then Owns, then Watches, each sorted by kind.
 	Watches []Watch `json:"watches"`
 	// Access is the read and write matrix, in the order of the kinds.

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
-// Markdown is the page for people: the watches table, the sequence diagram, webhooks, field managers and finalizers, the
+// Markdown is the page for people: the watches table, the sequence diagram, webhooks, HTTP endpoints, field managers and finalizers, the
 // read and write matrix, and the rights.
 func (p Page) Markdown() string {
 	var w strings.Builder
@@ -31,6 +31,7 @@ func (p Page) Markdown() string {
 	for _, crd := range p.Conversions {
 		line("\nThe versions of %s are converted at /convert.", crd)
 	}
+	p.writeEndpoints(&w)
 	line("\n## Ownership\n")
 	rows := make([][]string, len(p.Controllers))
 	for i, d := range p.Controllers {
@@ -41,6 +42,9 @@ func (p Page) Markdown() string {
 	line("Reads come from the cache and send no request.")
 	for _, d := range p.Controllers {
 		line("\n### %s\n", d.Controller)
+		if d.Owners != "" {
+			line("Of the owners' kind it reconciles what is selected by %s.\n", d.Owners)
+		}
 		table(&w, []string{"GVK", "Cache", "FetchRemoteState", "Apply", "WriteStatus", "Finalize"}, d.accessRows())
 	}
 	if rows := p.externalRows(); len(rows) > 0 {
@@ -57,6 +61,18 @@ func (p Page) Markdown() string {
 	}
 	table(&w, []string{"API Groups", "Resources", "Verbs"}, ruleRows(p.Rules()))
 	return w.String()
+}
+
+func (p Page) writeEndpoints(w *strings.Builder) {
+	if len(p.Endpoints) == 0 {
+		return
+	}
+	rows := make([][]string, len(p.Endpoints))
+	for i, endpoint := range p.Endpoints {
+		rows[i] = []string{endpoint.Method, endpoint.Path, endpoint.Source}
+	}
+	w.WriteString("\n## HTTP Endpoints\n\n")
+	table(w, []string{"Method", "Path", "Source"}, rows)
 }
 
 // Markdown is the page of the controller alone.

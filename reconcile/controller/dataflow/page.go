@@ -18,8 +18,11 @@ type Page struct {
 	Webhooks []Webhook `json:"webhooks,omitempty"`
 	// Conversions are the names of the CRDs whose versions the operator converts, at /convert, as in "databases.example.com".
 	Conversions []string `json:"conversions,omitempty"`
-	// Services are the ports that the operator exposes.
+	// Services are the ports that the operator exposes. Package install takes from them the names of the Services that it generates: those
+	// with a port named metrics and webhooks.
 	Services []Service `json:"services,omitempty"`
+	// Endpoints are what the operator serves over HTTP besides webhooks, metrics and probes.
+	Endpoints []Endpoint `json:"endpoints,omitempty"`
 	// CRDs are the kinds that the operator brings along, as in "Database (example.com/v1)". NewPage fills in the
 	// kinds that the controllers reconcile, built-in ones left out.
 	CRDs []string `json:"crds,omitempty"`
@@ -61,6 +64,16 @@ type Service struct {
 	Port int32 `json:"port"`
 	// PortName is the name of the port, which may be empty.
 	PortName string `json:"portName,omitempty"`
+}
+
+// Endpoint is what an operator serves over HTTP.
+type Endpoint struct {
+	// Method is the HTTP method, as in "GET".
+	Method string `json:"method"`
+	// Path is the path, which may have parameters as in "/books/:id".
+	Path string `json:"path"`
+	// Source is where it is implemented.
+	Source string `json:"source"`
 }
 
 // JSON is the page for machines, indented, with a stable order.

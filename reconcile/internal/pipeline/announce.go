@@ -16,8 +16,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/announcement"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
 )
 
 // Reasons of the events and of the condition about a pause.
@@ -65,7 +63,7 @@ func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []
 			logger.Info(transition.LogMessage, transition.LogValues()...)
 		}
 	}
-	for _, transition := range announcement.Newsworthy(transitions) {
+	for _, transition := range newsworthy(transitions) {
 		p.event(owner, transition.Event.Type, transition.Event.Reason, transition.Event.Message)
 	}
 }
@@ -87,7 +85,7 @@ func (p *Pipeline[T, F, O]) logErrors(ctx context.Context, report *reconcile.Rep
 		return
 	}
 	logger := log.FromContext(ctx)
-	for _, err := range applied.Split(report.Handled) {
+	for _, err := range splitErrors(report.Handled) {
 		logFailure(logger, err, "pass failed", "requeueAfter", next)
 	}
 	for _, err := range terminal {
@@ -102,7 +100,7 @@ const repeatTerminal = 10 * time.Minute
 func logFailure(logger logr.Logger, err error, message string, values ...any) {
 	found := health.Categorize(err)
 	values = append(values, "category", found.Category, "reason", found.Reason)
-	if object, known := applied.ObjectOf(err); known {
+	if object, known := objectOf(err); known {
 		values = append(values, "kind", object.GVK.Kind, "target", object.Key) // "object" is the owner
 	}
 	logger.Error(errors.New(found.Detail()), message, values...) //nolint:err113 // the text for the log, without credentials
@@ -118,7 +116,7 @@ const (
 
 // tellWrites logs each write of a pass, announces the deletion of what may hold data or work, and sends the events of the plan.
 func (p *pass[T, F, O]) tellWrites(result *apply.Result) {
-	pruned, deleted := applied.LogWrites(p.rc.Log, result)
+	pruned, deleted := logWrites(p.rc.Log, result)
 	p.announceDeleted(ReasonPruned, "deleted, as the plan does not name them any more", pruned)
 	p.announceDeleted(ReasonDeleted, "deleted, as the plan asks for", deleted)
 	for i := range result.Objects {
@@ -141,7 +139,7 @@ func (p *pass[T, F, O]) announceDeleted(reason, why string, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	named := names[:min(len(names), applied.MaxLogged)]
+	named := names[:min(len(names), maxLogged)]
 	p.event(p.owner, corev1.EventTypeNormal, reason,
 		conditions.Bound(fmt.Sprintf("%d %s: %s", len(names), why, strings.Join(named, ", "))))
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/plansize"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/requestlimit"
 )
 
 // Defaults of a [reconcile.Budget].
@@ -65,7 +63,7 @@ func (*deadlineError) Unwrap() error { return context.DeadlineExceeded }
 
 // limit returns the context of a pass.
 func (b budget) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx = requestlimit.With(ctx, b.MaxRequests, ReasonRequestsExceeded)
+	ctx = limitRequests(ctx, b.MaxRequests, ReasonRequestsExceeded)
 	if b.Deadline < 0 {
 		return ctx, func() {}
 	}
@@ -98,21 +96,21 @@ func toWriteStatus(ctx context.Context) (context.Context, context.CancelFunc) {
 func (b budget) check(plan *reconcile.PlanResult) error {
 	if count := len(plan.Children) + len(plan.Deletes); b.MaxChildren > 0 && count > b.MaxChildren {
 		return tooLarge("the plan has %d objects, at most %d are allowed (Budget.MaxChildren): %s", count, b.MaxChildren,
-			plansize.Largest(plan, func(*apply.Child) int { return 1 }, ""))
+			largestChild(plan, func(*apply.Child) int { return 1 }, ""))
 	}
 	if b.MaxBytes < 0 {
 		return nil
 	}
 	total := 0
 	if plan.Owner != nil {
-		total += plansize.Of(plan.Owner)
+		total += sizeOf(plan.Owner)
 	}
 	for i := range plan.Children {
-		total += plansize.Of(&plan.Children[i])
+		total += sizeOf(&plan.Children[i])
 	}
 	if total > b.MaxBytes {
 		return tooLarge("the plan has %d bytes, at most %d are allowed (Budget.MaxBytes): %s", total, b.MaxBytes,
-			plansize.Largest(plan, plansize.Of, " bytes"))
+			largestChild(plan, sizeOf, " bytes"))
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/signature"
 )
 
 // phases are the phases of a reconciler beyond the two that all have; what a reconciler does not have is nil.
@@ -108,43 +107,43 @@ func check[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]
 	methods := map[string]reflect.Type{
 		string(reconcile.PhaseFetch):        nil, // the compiler has seen to it
 		string(reconcile.PhasePlan):         nil,
-		string(reconcile.PhaseCompose):      signature.Of[reconcile.Composer[T, F, O]](),
-		string(reconcile.PhaseFinalize):     signature.Of[reconcile.Finalizer[T, F]](),
-		string(reconcile.PhaseObserveApply): signature.Of[reconcile.ApplyObserver[T, O]](),
-		migrate:                             signature.Of[reconcile.Migrator[T]](),
+		string(reconcile.PhaseCompose):      phaseSignature[reconcile.Composer[T, F, O]](),
+		string(reconcile.PhaseFinalize):     phaseSignature[reconcile.Finalizer[T, F]](),
+		string(reconcile.PhaseObserveApply): phaseSignature[reconcile.ApplyObserver[T, O]](),
+		migrate:                             phaseSignature[reconcile.Migrator[T]](),
 	}
 	status, hasStatus := statusField(reflect.TypeFor[T]())
 	if hasStatus {
 		manager, pointer := reflect.TypeFor[*conditions.Manager](), reflect.PointerTo(status.Type)
-		methods[string(reconcile.PhaseDecorate)] = signature.Function(pointer, manager, reflect.TypeFor[reconcile.StatusContext[T]](), reflect.TypeFor[O]())
-		methods[decorateDeletion] = signature.Function(pointer, manager, reflect.TypeFor[T]())
+		methods[string(reconcile.PhaseDecorate)] = signatureOf(pointer, manager, reflect.TypeFor[reconcile.StatusContext[T]](), reflect.TypeFor[O]())
+		methods[decorateDeletion] = signatureOf(pointer, manager, reflect.TypeFor[T]())
 	}
 	of := reflect.TypeOf(reconciler)
-	errs := append(signature.Check(of, methods), checkAdapter[T](of)...)
+	errs := append(checkSignatures(of, methods), checkAdapter[T](of)...)
 	if !hasStatus {
 		errs = append(errs, withoutStatus[T](of)...)
 	}
 	if fetched, observed := reflect.TypeFor[F](), reflect.TypeFor[O](); fetched != observed {
 		if _, found := of.MethodByName(string(reconcile.PhaseCompose)); !found {
 			errs = append(errs, fmt.Errorf("%s has no method ComposeState, although FetchRemoteState returns %s and PlanResources "+
-				"takes %s: add %s, or let both have one type", signature.Name(of), signature.Name(fetched), signature.Name(observed),
-				signature.Printed(string(reconcile.PhaseCompose), methods[string(reconcile.PhaseCompose)])))
+				"takes %s: add %s, or let both have one type", nameOfType(of), nameOfType(fetched), nameOfType(observed),
+				printSignature(string(reconcile.PhaseCompose), methods[string(reconcile.PhaseCompose)])))
 		}
 	}
-	errs = append(errs, signature.Check(reflect.TypeFor[O](), map[string]reflect.Type{
-		string(reconcile.PhaseHealth): signature.Of[reconcile.Observation](),
+	errs = append(errs, checkSignatures(reflect.TypeFor[O](), map[string]reflect.Type{
+		string(reconcile.PhaseHealth): phaseSignature[reconcile.Observation](),
 	})...)
 	return errors.Join(append(errs, misplaced(of, reflect.TypeFor[O](), methods)...)...)
 }
 
 // misplaced are phases that are methods of the wrong one of the two types, where nothing would call them.
 func misplaced(reconciler, observation reflect.Type, ofReconciler map[string]reflect.Type) (errs []error) {
-	ofObservation := map[string]reflect.Type{string(reconcile.PhaseHealth): signature.Of[reconcile.Observation]()}
+	ofObservation := map[string]reflect.Type{string(reconcile.PhaseHealth): phaseSignature[reconcile.Observation]()}
 	find := func(what string, on, belongs reflect.Type, methods map[string]reflect.Type) {
 		for _, phase := range slices.Sorted(maps.Keys(methods)) {
-			if want := methods[phase]; want != nil && signature.Has(on, phase, want) && !signature.Has(belongs, phase, want) {
+			if want := methods[phase]; want != nil && hasSignature(on, phase, want) && !hasSignature(belongs, phase, want) {
 				errs = append(errs, fmt.Errorf("%s is a method of the %s %s, where nothing calls it: make it a method of %s",
-					phase, what, signature.Name(on), signature.Name(belongs)))
+					phase, what, nameOfType(on), nameOfType(belongs)))
 			}
 		}
 	}
@@ -159,7 +158,7 @@ func checkAdapter[T reconcile.Owner](reconciler reflect.Type) []error {
 	for method := range reflect.TypeFor[reconcile.ConditionAdapter[T]]().Methods() {
 		expected[method.Name] = method.Type
 	}
-	errs := signature.Check(reconciler, expected)
+	errs := checkSignatures(reconciler, expected)
 	_, gets := reconciler.MethodByName(getConditions)
 	_, sets := reconciler.MethodByName(setConditions)
 	if gets == sets || len(errs) > 0 {
@@ -170,7 +169,7 @@ func checkAdapter[T reconcile.Owner](reconciler reflect.Type) []error {
 		missing = setConditions
 	}
 	return []error{fmt.Errorf("%s adapts the conditions of its owner with one method of two: add %s",
-		signature.Name(reconciler), signature.Printed(missing, expected[missing]))}
+		nameOfType(reconciler), printSignature(missing, expected[missing]))}
 }
 
 // withoutStatus are the errors of decorators of an owner that has no field to decorate.
@@ -178,7 +177,7 @@ func withoutStatus[T reconcile.Owner](reconciler reflect.Type) (errs []error) {
 	for _, method := range []string{string(reconcile.PhaseDecorate), decorateDeletion} {
 		if _, found := reconciler.MethodByName(method); found {
 			errs = append(errs, fmt.Errorf("%s has the method %s, but %s has no field Status to decorate",
-				signature.Name(reconciler), method, signature.Name(reflect.TypeFor[T]())))
+				nameOfType(reconciler), method, nameOfType(reflect.TypeFor[T]())))
 		}
 	}
 	return errs

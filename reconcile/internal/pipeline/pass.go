@@ -8,7 +8,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
 )
 
 // reconcile is the order of one pass: fetch, compose, plan, health, apply when nothing blocks it, status, and then the
@@ -110,8 +109,8 @@ func (p *pass[T, F, O]) apply(ctx context.Context, report *reconcile.Report, pla
 // requeue asks for the pass that the plan wants, also when its apply is blocked. A poll (RequeueAfter) is left out when a system outside of
 // the cluster has failed: it would stand in for the backoff of the very system that is away.
 func (p *pass[T, F, O]) requeue(report *reconcile.Report) {
-	if applied.Unobserved(&report.Applied) {
-		report.Outcome.Requeue(applied.ObservedWithin)
+	if unobserved(&report.Applied) {
+		report.Outcome.Requeue(observedWithin)
 	}
 	if p.plan.RequeueAfter != 0 && failedOutside(append(slices.Clone(p.reads.failed), report.Applied.Err())) {
 		at := reconcile.PlanResult{RequeueAt: p.plan.RequeueAt}
@@ -148,8 +147,8 @@ func (p *pass[T, F, O]) errs(report *reconcile.Report) []error {
 			errs = append(errs, err)
 		}
 	}
-	for _, err := range applied.Split(report.Applied.Err()) {
-		errs = append(errs, applied.Categorize(err))
+	for _, err := range splitErrors(report.Applied.Err()) {
+		errs = append(errs, categorize(err))
 	}
 	return errs
 }

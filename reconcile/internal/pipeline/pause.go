@@ -30,7 +30,7 @@ func IsPaused(object client.Object, annotation string) bool {
 // generation that they are about.
 func (p *pass[T, F, O]) rest(ctx context.Context, report *reconcile.Report) {
 	report.Paused = true
-	if p.PauseUnwritten {
+	if !p.keeps(ConditionPaused) {
 		return
 	}
 	if p.owners.Stale(p.owner, p.rc.Now, p.LagDeadline) {

@@ -20,7 +20,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownerstate"
 )
 
 const (
@@ -99,8 +98,9 @@ type Config struct {
 	TerminalRetry time.Duration
 	// PauseAnnotation overrides [DefaultPauseAnnotation]; empty leaves it.
 	PauseAnnotation string
-	// PauseUnwritten leaves the status of a paused owner as it is; the default writes [ConditionPaused].
-	PauseUnwritten bool
+	// Conditions reports whether the owners have a condition of the type. Others are neither stored nor announced; without [ConditionPaused] the
+	// status of a paused owner stays as it is. Nil keeps all.
+	Conditions func(conditionType string) bool
 }
 
 // Pipeline runs the passes of one controller. It is a controller-runtime reconcile.Reconciler, safe for several workers.
@@ -110,7 +110,7 @@ type Pipeline[T reconcile.Owner, F, O any] struct {
 	reconciler reconcile.Reconciler[T, F, O]
 	phases     *phases[T, F, O]
 	conditions conditionlist.Access
-	owners     *ownerstate.Owners
+	owners     *owners
 	failures   workqueue.TypedRateLimiter[ctrl.Request]
 	read       []client.GetOption // of the owner
 	managers   []string           // whose conditions are ours
@@ -162,7 +162,7 @@ func New[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O], 
 		reconciler: reconciler,
 		phases:     phases,
 		conditions: conditionlist.Of[T](reconciler),
-		owners:     &ownerstate.Owners{},
+		owners:     &owners{},
 		failures:   workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](minBackoff, maxBackoff),
 		read:       ownerRead(NewOwner[T]()),
 		managers:   append(slices.Clone(config.FormerManagers), config.FieldManager),

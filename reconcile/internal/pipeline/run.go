@@ -14,7 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// claimRetry is the delay before an owner is read again that its shard could not claim yet. Only a claim makes a read return a conflict.
+// claimRetry is the delay before an owner is read again that its shard could not claim yet. Only a claim and the release
+// of an owner that is no longer selected make a read return a conflict.
 const claimRetry = time.Second
 
 // Reconcile runs one pass for the owner that the request names. A mistake of the program comes back as a terminal error of

@@ -13,9 +13,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/applied"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/kstatus"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/ownedconditions"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
@@ -39,7 +36,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
 	assessor.Observe(p.components...)
 	assessor.Observe(health.Component{Errors: errs, Immediate: true})
-	unlike := applied.Unlike(&report.Applied, p.owner.GetUID())
+	unlike := unlikePlan(&report.Applied, p.owner.GetUID())
 	assessor.Observe(unlike)
 	complete := p.complete()
 	if decorate := p.decorator(report.Blocked); decorate != nil && complete {
@@ -55,12 +52,12 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	restore := p.verdict(manager, errs, unlike.Reason != "")
 	report.Assessment = assessor.Summarize()
 	if ready, found := manager.Get(conditions.Ready); found && ready.Status == metav1.ConditionTrue {
-		if text := applied.Overridden(&report.Applied); text != "" {
+		if text := overridden(&report.Applied); text != "" {
 			manager.MarkTrue(conditions.Ready, ReasonOverridden, text)
 		}
 	}
 	restore()
-	kstatus.Set(manager, p.components, &report.Assessment)
+	setKstatus(manager, p.components, &report.Assessment)
 	manager.RemoveStale(p.stale(complete && (!p.ofChildren() || report.Blocked == nil)))
 	p.follow(report)
 	p.store(ctx, report, after, manager)
@@ -106,8 +103,8 @@ func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error, unlik
 
 // follow derives what comes next from the assessment.
 func (p *pass[T, F, O]) follow(report *reconcile.Report) {
-	for _, err := range applied.Split(report.Assessment.Retry) {
-		if applied.Settled(err) {
+	for _, err := range splitErrors(report.Assessment.Retry) {
+		if settled(err) {
 			report.Outcome.Terminal = append(report.Outcome.Terminal, err)
 			report.Outcome.Requeue(p.TerminalRetry)
 		} else {
@@ -117,13 +114,13 @@ func (p *pass[T, F, O]) follow(report *reconcile.Report) {
 	report.Outcome.Requeue(report.Assessment.RequeueAfter)
 	for _, err := range report.Assessment.Terminal {
 		report.Outcome.Terminal = append(report.Outcome.Terminal, err)
-		if applied.Refused(err) || err.Category == health.ProgramError {
+		if refused(err) || err.Category == health.ProgramError {
 			report.Outcome.Requeue(p.TerminalRetry)
 		}
 	}
-	for _, err := range applied.Split(report.Applied.Err()) {
+	for _, err := range splitErrors(report.Applied.Err()) {
 		// Nothing that is watched brings what a write has not found, such as its namespace.
-		if found := applied.Categorize(err); applied.Lost(found) {
+		if found := categorize(err); awaitsEvent(found) {
 			report.Outcome.Terminal = append(report.Outcome.Terminal, found)
 			report.Outcome.Requeue(p.TerminalRetry)
 		}
@@ -136,14 +133,14 @@ func (p *pass[T, F, O]) follow(report *reconcile.Report) {
 
 // store writes the status. Only what was stored is announced; a write that failed loses nothing of the outcome.
 func (p *pass[T, F, O]) store(ctx context.Context, report *reconcile.Report, after T, manager *conditions.Manager) {
-	p.conditions.Set(after, manager.Conditions())
+	list, managed := p.kept(manager)
+	p.conditions.Set(after, list)
 	if owner, ok := any(after).(reconcile.ObservedGenerationSetter); ok {
 		owner.SetObservedGeneration(p.owner.GetGeneration())
 	}
 	if owner, ok := any(after).(reconcile.StateSetter); ok {
 		owner.SetState(report.Assessment.State)
 	}
-	managed := manager.Managed()
 	ctx, end := toWriteStatus(ctx)
 	defer end()
 	var err error
@@ -160,8 +157,35 @@ func (p *pass[T, F, O]) store(ctx context.Context, report *reconcile.Report, aft
 	if report.StatusWritten {
 		p.owners.Wrote(after, p.rc.Now)
 	}
-	report.Transitions = p.transitions(report, manager, p.conditions.Get(after))
+	report.Transitions = slices.DeleteFunc(p.transitions(report, manager, p.conditions.Get(after)), func(t conditions.Transition) bool {
+		return !p.keeps(t.After.Type)
+	})
 	p.announce(p.owner, p.rc.Log, report.Transitions)
+}
+
+// keeps reports whether the owners have a condition of the type.
+func (p *Pipeline[T, F, O]) keeps(conditionType string) bool {
+	return p.Conditions == nil || p.Conditions(conditionType)
+}
+
+// kept returns the conditions to store, and the types of those that this pass set. What it set and the owners do not have is left out; a condition of
+// another writer with such a type stays as it is.
+func (p *pass[T, F, O]) kept(manager *conditions.Manager) (list []metav1.Condition, managed []string) {
+	list, managed = manager.Conditions(), manager.Managed()
+	if p.Conditions == nil {
+		return list, managed
+	}
+	unwanted := func(conditionType string) bool { return !p.keeps(conditionType) }
+	left := slices.DeleteFunc(slices.Clone(managed), p.keeps)
+	managed = slices.DeleteFunc(managed, unwanted)
+	list = slices.DeleteFunc(list, func(c metav1.Condition) bool { return slices.Contains(left, c.Type) })
+	own := p.ownCondition()
+	for _, c := range p.conditions.Get(p.owner) {
+		if slices.Contains(left, c.Type) && own != nil && !own(c.Type) {
+			list = append(list, c)
+		}
+	}
+	return list, managed
 }
 
 // unstored notes why the status could not be stored. That the owner is gone is no error. Without the status subresource no
@@ -191,14 +215,14 @@ func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	return func(conditionType string) bool {
 		if owned == nil { // most passes do not ask
 			fields = p.owner.GetManagedFields()
-			owned = ownedconditions.Types(fields, p.managers...)
-			former = ownedconditions.WholeList(fields, p.FormerManagers...)
+			owned = ownedConditions(fields, p.managers...)
+			former = wholeList(fields, p.FormerManagers...)
 		}
 		switch {
 		case former, owned(conditionType), p.owners.HasSet(p.owner, conditionType):
 			return true
 		}
-		return ofEngine(conditionType) && ownedconditions.WholeList(fields, p.FieldManager)
+		return ofEngine(conditionType) && wholeList(fields, p.FieldManager)
 	}
 }
 
@@ -214,7 +238,7 @@ func (p *pass[T, F, O]) stale(known bool) func(conditionType string) bool {
 
 // ofEngine reports whether the engine alone sets conditions of the type.
 func ofEngine(conditionType string) bool {
-	return conditionType == PruneBlocked || conditionType == ConditionPaused || kstatus.Sets(conditionType)
+	return conditionType == PruneBlocked || conditionType == ConditionPaused || setsKstatus(conditionType)
 }
 
 // announced are the conditions of earlier passes that the owner's type does not keep: a transition is one against them.

@@ -112,7 +112,8 @@ func Route(route *gatewayv1.HTTPRoute, accepted metav1.ConditionStatus, reason s
 			Type: string(gatewayv1.RouteConditionAccepted), Status: accepted, Reason: reason, ObservedGeneration: route.Generation,
 		})
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-			Type: string(gatewayv1.RouteConditionResolvedRefs), Status: metav1.ConditionTrue, Reason: "ResolvedRefs", ObservedGeneration: route.Generation,
+			Type: string(gatewayv1.RouteConditionResolvedRefs), Status: metav1.ConditionTrue, Reason: "ResolvedRefs",
+			ObservedGeneration: route.Generation,
 		})
 		parents = append(parents, status)
 	}

@@ -10,7 +10,7 @@ const (
 
 // MaaSModelRefSpec names the backend of a model.
 type MaaSModelRefSpec struct {
-	// ModelRef names the backend.
+	// ModelRef names the models.
 	ModelRef ModelReference `json:"modelRef"`
 	// EndpointOverride replaces the endpoint that would be found.
 	// +optional
@@ -19,10 +19,10 @@ type MaaSModelRefSpec struct {
 
 // ModelReference names a backend in the same namespace.
 type ModelReference struct {
-	// Kind of the backend.
+	// Kind of the models.
 	// +kubebuilder:validation:Enum=LLMInferenceService;ExternalModel
 	Kind string `json:"kind"`
-	// Name of the backend.
+	// Name of the models.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`

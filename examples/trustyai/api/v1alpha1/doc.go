@@ -17,7 +17,8 @@ var GroupVersion = schema.GroupVersion{Group: "trustyai.opendatahub.io", Version
 
 // builder collects the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(
-	&TrustyAIService{}, &TrustyAIServiceList{}, &GuardrailsOrchestrator{}, &GuardrailsOrchestratorList{}, &NemoGuardrails{}, &NemoGuardrailsList{},
+	&TrustyAIService{}, &TrustyAIServiceList{}, &GuardrailsOrchestrator{}, &GuardrailsOrchestratorList{}, &NemoGuardrails{},
+	&NemoGuardrailsList{},
 	&LMEvalJob{}, &LMEvalJobList{}, &EvalHub{}, &EvalHubList{})
 
 // AddToScheme registers the kinds of this package with a scheme.

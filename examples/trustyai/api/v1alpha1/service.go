@@ -61,7 +61,8 @@ type newerService struct {
 	Conditions         map[string]int64 `json:"conditions,omitempty"`
 }
 
-// ConvertTo makes a v1 object of it. A status of which the annotation does not say anything else is about the generation that the object has.
+// ConvertTo makes a v1 object of it. A status of which the annotation does not say anything else is about the generation
+// that the object has.
 func (s *TrustyAIService) ConvertTo(hub conversion.Hub) error {
 	to, ok := hub.(*v1.TrustyAIService)
 	if !ok {
@@ -100,7 +101,9 @@ func (s *TrustyAIService) ConvertFrom(hub conversion.Hub) error {
 		return fmt.Errorf("convert %T to TrustyAIService: want *v1.TrustyAIService", hub)
 	}
 	s.ObjectMeta, s.Spec = from.ObjectMeta, from.Spec
-	s.Status = TrustyAIServiceStatus{Phase: from.Status.Phase, Replicas: from.Status.Replicas, Ready: from.Status.Ready, Conditions: []Condition{}}
+	s.Status = TrustyAIServiceStatus{
+		Phase: from.Status.Phase, Replicas: from.Status.Replicas, Ready: from.Status.Ready, Conditions: []Condition{},
+	}
 	kept := newerService{ObservedGeneration: &from.Status.ObservedGeneration, Conditions: map[string]int64{}}
 	for _, c := range from.Status.Conditions {
 		if c.ObservedGeneration != from.Status.ObservedGeneration {

@@ -9,8 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestObservedGenerationsSurvive: a spec that is written in the older version does not have the status of before say that it is about the new
-// generation.
+// TestObservedGenerationsSurvive: a spec that is written in the older version does not have the status of before say that it
+// is about the new generation.
 func TestObservedGenerationsSurvive(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]map[string]any{
@@ -24,7 +24,11 @@ func TestObservedGenerationsSurvive(t *testing.T) {
 			t.Parallel()
 			var before, after v1.TrustyAIService
 			var older v1alpha1.TrustyAIService
-			copyJSON(t, map[string]any{"metadata": map[string]any{"name": "n", "generation": 3, "annotations": map[string]any{"a": "b"}}, "status": status}, &before)
+			copyJSON(
+				t,
+				map[string]any{"metadata": map[string]any{"name": "n", "generation": 3, "annotations": map[string]any{"a": "b"}}, "status": status},
+				&before,
+			)
 			convert(t, &before, &older)
 			older.Generation = 4
 			convert(t, &older, &after)
@@ -49,6 +53,7 @@ func TestStatusOfTheOlderVersion(t *testing.T) {
 
 func condition(kind string, generation int) map[string]any {
 	return map[string]any{
-		"type": kind, "status": "True", "observedGeneration": generation, "lastTransitionTime": "2026-01-01T00:00:00Z", "reason": "R", "message": "",
+		"type": kind, "status": "True", "observedGeneration": generation, "lastTransitionTime": "2026-01-01T00:00:00Z",
+		"reason": "R", "message": "",
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestEveryFieldSurvives: each optional field that the schema of a version knows survives the other version: alone and with all others, with
-// a value and with an explicit false, 0, [] or {}.
+// TestEveryFieldSurvives: each optional field that the schema of a version knows survives the other version: alone and with
+// all others, with a value and with an explicit false, 0, [] or {}.
 func TestEveryFieldSurvives(t *testing.T) {
 	t.Parallel()
 	for file, kind := range map[string]struct {
@@ -24,8 +24,11 @@ func TestEveryFieldSurvives(t *testing.T) {
 		older   func() conversion.Convertible
 		samples int // fewer than these were made by a walk that has missed the fields
 	}{
-		"evalhubs":         {func() conversion.Hub { return &v1.EvalHub{} }, func() conversion.Convertible { return &v1alpha1.EvalHub{} }, 40},
-		"trustyaiservices": {func() conversion.Hub { return &v1.TrustyAIService{} }, func() conversion.Convertible { return &v1alpha1.TrustyAIService{} }, 20},
+		"evalhubs": {func() conversion.Hub { return &v1.EvalHub{} }, func() conversion.Convertible { return &v1alpha1.EvalHub{} }, 40},
+		"trustyaiservices": {
+			func() conversion.Hub { return &v1.TrustyAIService{} },
+			func() conversion.Convertible { return &v1alpha1.TrustyAIService{} }, 20,
+		},
 	} {
 		for version, schema := range schemas(t, file) {
 			t.Run(file+"/"+version, func(t *testing.T) {

@@ -8,10 +8,8 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -66,18 +64,18 @@ func checkMetadata(body map[string]any) error {
 	given, exists := body["metadata"]
 	metadata, ok := given.(map[string]any)
 	if exists && !ok {
-		return planerror.Error(fmt.Sprintf("child: metadata is of type %T, want an object", given))
+		return PlanError(fmt.Sprintf("child: metadata is of type %T, want an object", given))
 	}
 	for _, name := range []string{"labels", "annotations"} {
 		if value, exists := metadata[name]; exists {
 			if _, ok := value.(map[string]any); !ok {
-				return planerror.Error(fmt.Sprintf("child: metadata.%s is of type %T, want an object", name, value))
+				return PlanError(fmt.Sprintf("child: metadata.%s is of type %T, want an object", name, value))
 			}
 		}
 	}
 	if value, exists := metadata["ownerReferences"]; exists {
 		if _, ok := value.([]any); !ok {
-			return planerror.Error(fmt.Sprintf("child: metadata.ownerReferences is of type %T, want a list", value))
+			return PlanError(fmt.Sprintf("child: metadata.ownerReferences is of type %T, want a list", value))
 		}
 	}
 	return nil
@@ -141,17 +139,17 @@ func addOwner(metadata, owner map[string]any) {
 }
 
 // Rules parses what the plan says about single fields of an object of the schema.
-func Rules(fields []apply.FieldRule, mode apply.Mode, schema compare.Schema) ([]Rule, error) {
+func Rules(fields []apply.FieldRule, mode apply.Mode, schema fieldset.Schema) ([]Rule, error) {
 	if len(fields) == 0 {
 		return nil, nil
 	}
 	rules := make([]Rule, 0, len(fields))
 	for _, field := range fields {
-		path, err := managedfields.ParsePath(field.Path)
+		path, err := fieldset.ParsePath(field.Path)
 		if err != nil {
 			return nil, fmt.Errorf("field rule: %w", err)
 		}
-		if field.Policy == apply.FieldAbsent && !Removable(path) {
+		if field.Policy == apply.FieldAbsent && !removable(path) {
 			return nil, errNotRemovable(path)
 		}
 		if field.Policy == apply.FieldCreateOnly && holdsMarks(path, mode) {

@@ -6,16 +6,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/compare"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
 // Hasher computes the hashes that are remembered.
-type Hasher struct{ compare.Hasher }
+type Hasher struct{ fieldset.Hasher }
 
 // NewHasher returns a hasher of its own seed.
 func NewHasher(e *content.Encoder) *Hasher {
-	return &Hasher{compare.Hasher{Hasher: content.NewHasher(e)}}
+	return &Hasher{fieldset.Hasher{Hasher: content.NewHasher(e)}}
 }
 
 // Child is the hash of everything that decides what a child should be: the

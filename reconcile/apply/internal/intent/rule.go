@@ -7,13 +7,12 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/planerror"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// Removable reports whether a field can be planned absent: not what makes the
+// removable reports whether a field can be planned absent: not what makes the
 // object what it is, or whose it is, and not its status.
-func Removable(path managedfields.Path) bool {
+func removable(path fieldset.Path) bool {
 	const name = 2
 	steps := slices.Collect(path.Steps())
 	switch steps[0] {
@@ -31,13 +30,13 @@ func Removable(path managedfields.Path) bool {
 
 // Rule is a field rule with its path parsed.
 type Rule struct {
-	Path   managedfields.Path
+	Path   fieldset.Path
 	Policy apply.FieldPolicy
 }
 
 // holdsMarks reports whether what makes an object a child of the mode is at the
 // path or below it. A shared object is marked by an annotation alone.
-func holdsMarks(path managedfields.Path, mode apply.Mode) bool {
+func holdsMarks(path fieldset.Path, mode apply.Mode) bool {
 	steps := slices.Collect(path.Steps())
 	switch {
 	case mode == apply.Contribute || steps[0] != "metadata":
@@ -58,12 +57,12 @@ func holdsMarks(path managedfields.Path, mode apply.Mode) bool {
 	return false
 }
 
-func errSentOnce(path managedfields.Path) error {
-	return planerror.Error(fmt.Sprintf("child: field %s cannot be sent only once, as it has what makes the object a child: "+
+func errSentOnce(path fieldset.Path) error {
+	return PlanError(fmt.Sprintf("child: field %s cannot be sent only once, as it has what makes the object a child: "+
 		"want single labels or annotations", path))
 }
 
-func errNotRemovable(path managedfields.Path) error {
-	return planerror.Error(fmt.Sprintf("child: field %s cannot be planned absent: want a label or an annotation that is not the "+
+func errNotRemovable(path fieldset.Path) error {
+	return PlanError(fmt.Sprintf("child: field %s cannot be planned absent: want a label or an annotation that is not the "+
 		"engine's, or a field outside of metadata and status", path))
 }

@@ -86,8 +86,8 @@ func (m *Child) Accept(intent uint64, version string) {
 // Proves reports whether the intent was true when the child was last looked at.
 func (m *Child) Proves(intent uint64) bool { return m.proven && m.intent == intent }
 
-// ProvesIn reports whether the intent is known to be true in this version.
-func (m *Child) ProvesIn(intent uint64, version string) bool {
+// provesIn reports whether the intent is known to be true in this version.
+func (m *Child) provesIn(intent uint64, version string) bool {
 	return m.Proves(intent) && m.version == version
 }
 
@@ -145,14 +145,14 @@ func (m *Child) Read(o client.Object, now time.Time) {
 	m.written = freshness.Wrote(o.GetResourceVersion(), now)
 }
 
-// HiddenBy reports whether the cached object is older than our last write.
-func (m *Child) HiddenBy(cached client.Object) bool { return m.written.HiddenBy(cached) }
+// hiddenBy reports whether the cached object is older than our last write.
+func (m *Child) hiddenBy(cached client.Object) bool { return m.written.HiddenBy(cached) }
 
 // Pending reports whether the cache has not shown our last write yet.
 func (m *Child) Pending() bool { return m.written.Pending() }
 
-// WaitLeft is how much longer a stale cache is waited for.
-func (m *Child) WaitLeft(now time.Time, deadline time.Duration) time.Duration {
+// waitLeft is how much longer a stale cache is waited for.
+func (m *Child) waitLeft(now time.Time, deadline time.Duration) time.Duration {
 	return m.written.Left(now, deadline)
 }
 
@@ -163,9 +163,9 @@ func (m *Child) Shown() { m.written = freshness.Write{} }
 // take as it is.
 const maxRetries = 2
 
-// Answered learns whether the answer to an apply can be the last word about the
+// answered learns whether the answer to an apply can be the last word about the
 // intent; otherwise the same is applied again.
-func (m *Child) Answered(final bool) {
+func (m *Child) answered(final bool) {
 	if final || m.retries >= maxRetries {
 		m.retries = 0
 		return

@@ -11,9 +11,9 @@ import (
 // Contest returns what is left to others, nil if nothing is.
 func (m *Child) Contest() *Contest { return m.contest }
 
-// ContestIn returns what is left to others in this situation, nil if nothing
+// contestIn returns what is left to others in this situation, nil if nothing
 // is, or if something has changed that could help.
-func (m *Child) ContestIn(intent uint64, uid types.UID, now time.Time) *Contest {
+func (m *Child) contestIn(intent uint64, uid types.UID, now time.Time) *Contest {
 	if t := m.contest; t != nil && t.Intent == intent && t.UID == uid && now.Before(t.Until) {
 		return t
 	}
@@ -44,9 +44,6 @@ func (m *Child) StillContested(fields []apply.ContestedField) bool {
 	m.contest = &t
 	return true
 }
-
-// Uncontested notes that nobody insists on a field any more.
-func (m *Child) Uncontested() { m.contest = nil }
 
 // A field of ours that is changed again after every repair belongs to somebody
 // who insists: after MaxRepairs within fightWindow it is reported instead. That

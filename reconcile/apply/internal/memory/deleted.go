@@ -14,9 +14,9 @@ func (m *Child) Made(now time.Time) {
 	m.losses.made = now
 }
 
-// Lost counts that a child does not exist that was there and that we have not
+// lost counts that a child does not exist that was there and that we have not
 // deleted. limit bounds how long it is left alone.
-func (m *Child) Lost(now time.Time, limit time.Duration) {
+func (m *Child) lost(now time.Time, limit time.Duration) {
 	if m.uid == "" || m.deleted != nil {
 		return
 	}
@@ -28,9 +28,9 @@ func (m *Child) Lost(now time.Time, limit time.Duration) {
 	}
 }
 
-// LeftAlone returns how often others have deleted the child, and how much longer
+// leftAlone returns how often others have deleted the child, and how much longer
 // it is not made for that; zero if it may be made.
-func (m *Child) LeftAlone(now time.Time) (times int, rest time.Duration) {
+func (m *Child) leftAlone(now time.Time) (times int, rest time.Duration) {
 	l := m.losses
 	if l == nil || l.count <= MaxRepairs || !now.Before(l.until) {
 		return 0, 0

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
 // OwnedFields are the fields that we owned when the object was last right, so
@@ -46,13 +46,13 @@ func (o OwnedFields) text() []byte {
 }
 
 // Set returns the fields; an empty set where nothing is known.
-func (o OwnedFields) Set() *managedfields.Set {
+func (o OwnedFields) Set() *fieldset.Set {
 	if o.Known() {
-		if set, err := managedfields.Parse(o.text()); err == nil {
+		if set, err := fieldset.Parse(o.text()); err == nil {
 			return set
 		}
 	}
-	return &managedfields.Set{}
+	return &fieldset.Set{}
 }
 
 // Without returns the fields that none of the others owns. Those of the manager
@@ -63,12 +63,12 @@ func (o OwnedFields) Without(others []metav1.ManagedFieldsEntry) (map[string]any
 		return nil, err
 	}
 	for i := range others {
-		if e := &others[i]; !managedfields.MadeUp(e) {
-			theirs, err := managedfields.RawFields(e)
+		if e := &others[i]; !fieldset.MadeUp(e) {
+			theirs, err := fieldset.RawFields(e)
 			if err != nil {
 				return nil, err
 			}
-			managedfields.ExcludeFields(ours, theirs)
+			fieldset.ExcludeFields(ours, theirs)
 		}
 	}
 	return ours, nil
@@ -83,12 +83,12 @@ func (o OwnedFields) Restore(fields map[string]any, others []metav1.ManagedField
 	}
 	kept := others[:0:0]
 	for _, e := range others {
-		if managedfields.MadeUp(&e) {
-			theirs, err := managedfields.RawFields(&e)
+		if fieldset.MadeUp(&e) {
+			theirs, err := fieldset.RawFields(&e)
 			if err != nil {
 				return nil, err
 			}
-			if managedfields.SubtractFields(theirs, ours); len(theirs) == 0 {
+			if fieldset.SubtractFields(theirs, ours); len(theirs) == 0 {
 				continue
 			}
 			raw, err := json.Marshal(theirs)
@@ -99,6 +99,6 @@ func (o OwnedFields) Restore(fields map[string]any, others []metav1.ManagedField
 		}
 		kept = append(kept, e)
 	}
-	managedfields.UnionFields(fields, ours)
+	fieldset.UnionFields(fields, ours)
 	return kept, nil
 }

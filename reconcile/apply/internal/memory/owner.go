@@ -60,13 +60,6 @@ func (o *Owner) clone() *Owner {
 	return out
 }
 
-// InPass reports whether the child is remembered and the current pass has
-// planned or deleted it.
-func (o *Owner) InPass(id applyset.ObjectID) bool {
-	m := o.Children[id]
-	return m != nil && m.pass == o.Pass
-}
-
 // DropOthers releases the children that the current pass neither plans nor
 // deletes.
 func (o *Owner) DropOthers() {

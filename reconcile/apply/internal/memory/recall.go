@@ -58,8 +58,8 @@ func (m *Child) Recall(o client.Object, l Look) Recall {
 	r := Recall{
 		LastIntent: m.intent, Projection: m.projection, Contest: m.contest, Failed: m.failure != nil,
 	}
-	if m.written != (freshness.Write{}) && m.HiddenBy(o) {
-		r.Hidden, r.Wait, r.Proven = true, m.WaitLeft(l.Now, l.Deadline), m.Proves(l.Intent)
+	if m.written != (freshness.Write{}) && m.hiddenBy(o) {
+		r.Hidden, r.Wait, r.Proven = true, m.waitLeft(l.Now, l.Deadline), m.Proves(l.Intent)
 		return r
 	}
 	if o == nil {
@@ -72,14 +72,14 @@ func (m *Child) Recall(o client.Object, l Look) Recall {
 	uid, version := o.GetUID(), o.GetResourceVersion()
 	r.Known, r.Ours = m.Known(uid), m.ours == uid
 	r.Deleted = m.DeletedRecently(uid, l.Now, l.Deadline)
-	if r.Same = m.ProvesIn(l.Intent, version); !r.Known && !r.Same {
+	if r.Same = m.provesIn(l.Intent, version); !r.Known && !r.Same {
 		m.proven = false
 	}
 	r.Proven = m.Proves(l.Intent)
 	if m.ownedOf == uid {
 		r.Owned = m.owned
 	}
-	r.Held = m.ContestIn(l.Intent, uid, l.Now)
+	r.Held = m.contestIn(l.Intent, uid, l.Now)
 	return r
 }
 
@@ -98,9 +98,9 @@ func (m *Child) Claimed(o client.Object, proven bool) {
 func (m *Child) Gone(now time.Time, limit time.Duration) (times int, rest time.Duration) {
 	m.ForgetProof()
 	m.Shown()
-	m.Lost(now, limit)
+	m.lost(now, limit)
 	m.uid = ""
-	return m.LeftAlone(now)
+	return m.leftAlone(now)
 }
 
 // Right notes that the object is as planned in this version.
@@ -188,7 +188,7 @@ func (m *Child) Learn(a Answer, now time.Time) {
 		m.overridden = &overridden{at: now, fields: a.OverriddenFields}
 	}
 	if a.Read {
-		m.Answered(a.Final)
+		m.answered(a.Final)
 	}
 	if !a.Contested {
 		m.contest = nil

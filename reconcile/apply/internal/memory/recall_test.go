@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/managedfields"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
@@ -73,7 +73,7 @@ func TestOwnedFieldsNameTheOwner(t *testing.T) {
 	for _, owner := range []types.UID{"", "6d6f7374-6c79", "6c657373-6f66"} {
 		raw := fmt.Sprintf(`{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"%s\"}":{"f:kind":{}}}}}`, owner)
 		got := memory.Remembered(&metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(raw)}, owner).Set()
-		want, err := managedfields.Parse([]byte(raw))
+		want, err := fieldset.Parse([]byte(raw))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,6 +51,7 @@ type Declaration struct {
 	Mapping    handler.MapFunc
 	Predicates []predicate.Predicate
 	Filter     *Filter
+	Where      []Condition // of owners
 	Indexes    []Field
 	Derives    []Derivation
 	Optional   bool

@@ -69,7 +69,7 @@ func (f *Filter) Matches(key client.ObjectKey, of labels.Labels) bool {
 
 // byContent names a field of the filter that is neither the name nor the namespace, empty when there is none.
 func (f *Filter) byContent() string {
-	if f.Fields == nil {
+	if f == nil || f.Fields == nil {
 		return ""
 	}
 	for _, one := range f.Fields.Requirements() {

@@ -65,6 +65,9 @@ type Kind struct {
 	Derives        []Derivation
 	Inspect        func(client.Object) health.Component // of children; nil is that of package inspect
 	Shared         shards.Selection                     // what the cache of this process has of it; zero is all
+	Owners         *Filter                              // selects the owners, nil for all
+	Where          []Condition                          // select the owners, besides Owners
+	Finalizer      string                               // of the controller, on owners
 
 	Link    *sparse.Link // to its informers, nil where the kind is cached whole
 	Index   *tracking.Index
@@ -158,14 +161,18 @@ func (k *Kind) inspectBy(d Declaration) error {
 // describe takes over what stands beside the kind in a declaration.
 func (k *Kind) describe(d Declaration) error {
 	if len(d.Misused) > 0 {
-		return fmt.Errorf("%s does not go with this method: Retired goes with Owns, NeverDeletes and FieldsOnly with Writes, one of them at most",
+		return fmt.Errorf("%s does not go with this method: Retired goes with Owns, NeverDeletes and FieldsOnly with Writes, one of them at most, Where with Owners",
 			strings.Join(d.Misused, " and "))
 	}
 	if d.Broken != nil {
 		return d.Broken
 	}
 	k.Optional = k.Optional || d.Optional
-	if err := errors.Join(k.filterBy(d.Filter), k.inspectBy(d)); err != nil {
+	filter := k.filterBy
+	if d.Purpose == PurposeFor {
+		filter = k.selectBy
+	}
+	if err := errors.Join(filter(d), k.inspectBy(d)); err != nil {
 		return err
 	}
 	if d.Purpose != PurposeWatches {
@@ -179,14 +186,14 @@ func (k *Kind) describe(d Declaration) error {
 	}
 	switch owner := k.Has(PurposeFor); {
 	case owner && k.Filter != nil:
-		return errors.New("option Filter: owners cannot be filtered")
+		return errors.New("option Filter: it would keep owners out of the cache: select the owners with Owners(Filter(...))")
 	case k.Filter != nil && k.Filter.byContent() != "" && k.Has(PurposeOwns, PurposeWrites, PurposeShares, PurposeContributes):
 		return fmt.Errorf("option Filter: children are filtered by labels, name or namespace; whether the field %s lets one in is not known "+
 			"before it is written", k.Filter.byContent())
 	case owner && k.Optional:
 		return errors.New("option Optional: the kind of the owners must be installed")
 	case owner && len(k.When) > 0:
-		return errors.New("option WithPredicates: the owner's own events are not restricted")
+		return errors.New("option WithPredicates: the owner's own events are not restricted: select owners with Owners(Filter(...)) or Owners(Where(...))")
 	case k.Optional && k.Filter != nil:
 		return errors.New("option Filter: an optional kind cannot be filtered: the manager's cache asks the API server for it at the start")
 	}
@@ -194,7 +201,8 @@ func (k *Kind) describe(d Declaration) error {
 }
 
 // filterBy takes over the filter of a declaration, nil for none.
-func (k *Kind) filterBy(f *Filter) error {
+func (k *Kind) filterBy(d Declaration) error {
+	f := d.Filter
 	if f == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ const (
 	reasonUndeclaredKind  = "UndeclaredKind"  // a kind is read or planned that the builder does not declare
 	ReasonUndeclaredIndex = "UndeclaredIndex" // a list is selected by a field that no option Index declares
 	ReasonMetadataOnly    = "MetadataOnly"    // the content of an object is read of which the cache keeps the metadata alone
-	ReasonPartCached      = "PartCached"      // owners are read of which the cache of a process has those of its shard alone
+	ReasonPartCached      = "PartCached"      // owners are read of which the cache of a process has only those of its shard or selection
 	ReasonPanic           = "Panic"           // a phase, or a function of a declaration, panicked
 	ReasonUnstablePlan    = "UnstablePlan"    // the plan comes out different in every pass
 )

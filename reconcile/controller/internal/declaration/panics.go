@@ -18,6 +18,7 @@ const (
 	FunctionIndex      = "Index"
 	FunctionMapping    = "Watches"
 	FunctionPredicates = "WithPredicates"
+	FunctionWhere      = "Where"
 )
 
 // Panics are the panics of functions that run when an object changes: they must not end the process, and what such a function was asked

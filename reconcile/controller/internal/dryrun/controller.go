@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func (c *Controller) reconciles(kind schema.GroupKind) bool {
 }
 
 // offer takes the owners of the manifests.
-func (c *Controller) offer(ctx context.Context) (keys []types.NamespacedName, err error) {
+func (c *Controller) offer(ctx context.Context, report *preview.Report) (keys []types.NamespacedName, err error) {
 	var asked client.Client
 	if c.ServerDryRun {
 		asked = c.Manager.GetClient()
@@ -61,6 +62,10 @@ func (c *Controller) offer(ctx context.Context) (keys []types.NamespacedName, er
 			continue
 		}
 		key, err := c.Offered.Offer(ctx, c.Reads, asked, m)
+		if errors.Is(err, errNotSelected) {
+			report.Skipped = append(report.Skipped, err.Error())
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -70,10 +75,10 @@ func (c *Controller) offer(ctx context.Context) (keys []types.NamespacedName, er
 }
 
 // keys are the owners to look at.
-func (c *Controller) keys(ctx context.Context) ([]types.NamespacedName, error) {
+func (c *Controller) keys(ctx context.Context, report *preview.Report) ([]types.NamespacedName, error) {
 	switch {
 	case c.Groups == nil && len(c.Manifests) > 0:
-		return c.offer(ctx)
+		return c.offer(ctx, report)
 	case c.Groups == nil:
 		return c.Reads.OwnerKeys(ctx)
 	case c.Groups.Single:
@@ -87,7 +92,7 @@ func (c *Controller) preview(ctx context.Context, report *preview.Report) error 
 	if err := Synced(ctx, c.Reads, c.Manager, c.Timeout, c.Failed); err != nil {
 		return err
 	}
-	keys, err := c.keys(ctx)
+	keys, err := c.keys(ctx, report)
 	if err != nil {
 		return err
 	}

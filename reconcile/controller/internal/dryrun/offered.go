@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -39,6 +40,9 @@ func (o *Offered) Get(ctx context.Context, key client.ObjectKey, into client.Obj
 	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(found.DeepCopyObject()).Elem())
 	return nil
 }
+
+// errNotSelected is the error of a manifest of an owner that the controller does not select.
+var errNotSelected = errors.New("the controller does not select it")
 
 // Offer takes an owner as a manifest has it: what the manifest does not have is as it is in the cluster, where there is such an owner. With
 // asked, the API server says what would become of it, with its defaults and its refusals.
@@ -80,6 +84,9 @@ func (o *Offered) Offer(
 	}
 	if err != nil {
 		return key, fmt.Errorf("%s: %w", name, err)
+	}
+	if !kind.Reconciles(owner) {
+		return key, fmt.Errorf("%s: %w: want %s", name, errNotSelected, kind.Selection())
 	}
 	if o.owners == nil {
 		o.owners = map[types.NamespacedName]client.Object{}

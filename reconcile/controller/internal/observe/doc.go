@@ -1,3 +1,3 @@
-// Package observe counts, traces and remembers the passes of a controller, and reports whether the process can serve: metrics, spans,
-// the last passes of each owner for explanations, and readiness.
+// Package observe counts, traces and remembers the reconciliations of a controller, reports whether the process can serve, and explains why
+// owners are as they are: metrics, spans, readiness, and explanations as data and over HTTP. It sends no request.
 package observe

@@ -116,6 +116,7 @@ type syncing struct {
 	kind   string      // without its group; empty for a source of several kinds
 	listed func() bool // reports whether the kind itself is in the cache
 	done   atomic.Bool
+	caches *Caches
 }
 
 // Watch notes the source of a kind, which is waited for.
@@ -141,6 +142,7 @@ func (c *Caches) WatchAll(name string, s source.SyncingSource) source.SyncingSou
 func (c *Caches) note(s *syncing) source.SyncingSource {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	s.caches = c
 	c.sources = append(c.sources, s)
 	return s
 }
@@ -149,8 +151,17 @@ func (c *Caches) note(s *syncing) source.SyncingSource {
 func (s *syncing) WaitForSync(ctx context.Context) error {
 	err := s.SyncingSource.WaitForSync(ctx)
 	s.done.Store(err == nil)
-	return err
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, unsynced{s.caches.check(nil)}) // all sources wait for all caches: another one may be the cause
 }
+
+// unsynced says which caches a source has waited for in vain.
+type unsynced struct{ error }
+
+// Unsynced returns the kinds and what the API server answered.
+func (u unsynced) Unsynced() error { return u.error }
 
 // String names the source in the log.
 func (s *syncing) String() string { return fmt.Sprint(s.SyncingSource) }

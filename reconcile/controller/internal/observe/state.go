@@ -97,13 +97,15 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 	}
 	c := ownerCount{now: s.clock.Now(), counts: map[[2]string]int{}, ages: map[[2]string]time.Duration{}}
 	_ = meta.EachListItem(list, func(item runtime.Object) error {
-		if owner, ok := item.(client.Object); ok {
+		if owner, ok := item.(client.Object); ok && s.reads.Kinds[0].Reconciles(owner) {
 			c.add(owner, s.reads.Conditions.Get(owner), s.pause)
 		}
 		return nil
 	})
 	gauge(s.paused, float64(c.paused))
-	gauge(s.oldest, c.oldest.Seconds())
+	if !s.reads.Unsummarized {
+		gauge(s.oldest, c.oldest.Seconds())
+	}
 	for labels, count := range c.counts {
 		gauge(s.owners, float64(count), labels[0], labels[1])
 		gauge(s.ages, c.ages[labels].Seconds(), labels[0], labels[1])

@@ -53,11 +53,24 @@ var errAll = errors.New("the API server does not select")
 // Others calls do with each object that the informers do not have, read from the API server. It ends early, without an error, when do returns
 // false: for an object that the informers have, as an API server that passes over the selection gives them all.
 func (i *Informers) Others(ctx context.Context, do func(client.Object) bool) error {
+	return i.each(ctx, i.selection.others, do)
+}
+
+// All calls do with each object in the namespaces of the informers, read from the API server, whether or not the informers have it.
+func (i *Informers) All(ctx context.Context, do func(client.Object)) error {
+	return i.each(ctx, func(*metav1.ListOptions) {}, func(o client.Object) bool {
+		do(o)
+		return true
+	})
+}
+
+// each lists what ask asks for.
+func (i *Informers) each(ctx context.Context, ask func(*metav1.ListOptions), do func(client.Object) bool) error {
 	i.mu.Lock()
 	sources := i.sources
 	i.mu.Unlock()
 	for _, source := range sources {
-		if err := i.list(ctx, source, do); err != nil && !errors.Is(err, errAll) {
+		if err := list(ctx, source, ask, do); err != nil && !errors.Is(err, errAll) {
 			return err
 		}
 	}
@@ -65,13 +78,13 @@ func (i *Informers) Others(ctx context.Context, do func(client.Object) bool) err
 }
 
 // list lists page by page.
-func (i *Informers) list(ctx context.Context, source toolscache.ListerWithContext, do func(client.Object) bool) error {
+func list(ctx context.Context, source toolscache.ListerWithContext, ask func(*metav1.ListOptions), do func(client.Object) bool) error {
 	options := metav1.ListOptions{Limit: pageSize}
-	i.selection.others(&options)
+	ask(&options)
 	for {
 		page, err := source.ListWithContext(ctx, options)
 		if err != nil {
-			return fmt.Errorf("list objects of other shards: %w", err)
+			return fmt.Errorf("list objects that the cache does not have: %w", err)
 		}
 		err = meta.EachListItem(page, func(item runtime.Object) error {
 			if object, ok := item.(client.Object); ok && !do(object) {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/requestlimit"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // Client is the client of the engine: it reads declared kinds from the cache and others, such as a kind that only
@@ -55,7 +55,7 @@ func (c *Client) List(ctx context.Context, into client.ObjectList, opts ...clien
 
 // Create implements client.Client.
 func (c *Client) Create(ctx context.Context, object client.Object, opts ...client.CreateOption) error {
-	if err := requestlimit.Write(ctx); err != nil {
+	if err := pipeline.CountWrite(ctx); err != nil {
 		return err
 	}
 	return c.Client.Create(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
@@ -63,7 +63,7 @@ func (c *Client) Create(ctx context.Context, object client.Object, opts ...clien
 
 // Update implements client.Client.
 func (c *Client) Update(ctx context.Context, object client.Object, opts ...client.UpdateOption) error {
-	if err := requestlimit.Write(ctx); err != nil {
+	if err := pipeline.CountWrite(ctx); err != nil {
 		return err
 	}
 	return c.Client.Update(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
@@ -73,7 +73,7 @@ func (c *Client) Update(ctx context.Context, object client.Object, opts ...clien
 func (c *Client) Patch(
 	ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption,
 ) error {
-	if err := requestlimit.Write(ctx); err != nil {
+	if err := pipeline.CountWrite(ctx); err != nil {
 		return err
 	}
 	return c.Client.Patch(ctx, object, patch, append(opts, client.DisableReadYourWritesConsistency)...)
@@ -81,7 +81,7 @@ func (c *Client) Patch(
 
 // Apply implements client.Client.
 func (c *Client) Apply(ctx context.Context, object runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
-	if err := requestlimit.Write(ctx); err != nil {
+	if err := pipeline.CountWrite(ctx); err != nil {
 		return err
 	}
 	return c.Client.Apply(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)
@@ -89,7 +89,7 @@ func (c *Client) Apply(ctx context.Context, object runtime.ApplyConfiguration, o
 
 // Delete implements client.Client.
 func (c *Client) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
-	if err := requestlimit.Write(ctx); err != nil {
+	if err := pipeline.CountWrite(ctx); err != nil {
 		return err
 	}
 	return c.Client.Delete(ctx, object, append(opts, client.DisableReadYourWritesConsistency)...)

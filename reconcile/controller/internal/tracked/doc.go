@@ -3,4 +3,5 @@
 //
 // [Reads] is the cache in every representation. [Reader] is it in one pass. [Applier] stands before the engine, [Client] below it.
 // [PendingWrites] defers a pass while the cache does not show what the pass before has written.
+// External reads go through the same tracker: a change of an external resource enqueues the owners that observed it.
 package tracked

@@ -5,7 +5,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/internal/requestlimit"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // limited is a reader from the API server whose reads count against what a pass may send.
@@ -16,7 +16,7 @@ func Limited(live client.Reader) client.Reader { return limited{live} }
 
 // Get reads one object.
 func (l limited) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-	if err := requestlimit.Read(ctx); err != nil {
+	if err := pipeline.CountRead(ctx); err != nil {
 		return err
 	}
 	return l.Reader.Get(ctx, key, into, opts...)
@@ -24,7 +24,7 @@ func (l limited) Get(ctx context.Context, key client.ObjectKey, into client.Obje
 
 // List reads a list.
 func (l limited) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
-	if err := requestlimit.Read(ctx); err != nil {
+	if err := pipeline.CountRead(ctx); err != nil {
 		return err
 	}
 	return l.Reader.List(ctx, into, opts...)

@@ -14,10 +14,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
-// OwnerKeys are the owners in the cache, by namespace and name.
+// OwnerKeys are the owners in the cache that the controller reconciles, by namespace and name.
 func (c *Reads) OwnerKeys(ctx context.Context) ([]types.NamespacedName, error) {
 	var keys []types.NamespacedName
-	err := c.Each(ctx, c.Kinds[0], func(o client.Object) { keys = append(keys, client.ObjectKeyFromObject(o)) })
+	err := c.Each(ctx, c.Kinds[0], func(o client.Object) {
+		if c.Kinds[0].Reconciles(o) {
+			keys = append(keys, client.ObjectKeyFromObject(o))
+		}
+	})
 	slices.SortFunc(keys, tracking.CompareNames)
 	return keys, err
 }

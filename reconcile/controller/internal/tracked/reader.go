@@ -92,7 +92,7 @@ func (r *Reader) whole(k *declaration.Kind, key client.ObjectKey) error {
 	if k.Shared == (shards.Selection{}) || key == r.session.Owner() {
 		return nil
 	}
-	return declaration.NewMistake(declaration.ReasonPartCached, fmt.Errorf("read %s: this process watches those of its shard alone: add %s to the builder of "+
+	return declaration.NewMistake(declaration.ReasonPartCached, fmt.Errorf("read %s: this process watches only the owners of its shard and of its selection: add %s to the builder of "+
 		"controller %q, so that it watches all", declaration.Print(k.GroupVersionKind),
 		declaration.PurposeReads.Call(r.Example(k.GroupVersionKind)), r.Controller))
 }

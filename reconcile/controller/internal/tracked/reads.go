@@ -22,7 +22,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/outside"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
@@ -42,9 +41,11 @@ type Reads struct {
 	answers  Answers
 	// Conditions are those of the owners.
 	Conditions conditionlist.Access
-	Outside    *outside.Reads       // nil where nothing outside of the cluster is declared
-	begun      sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
-	Statuses   trigger.StatusWrites // of the owners
+	// Unsummarized reports that the owners have no condition Ready.
+	Unsummarized bool
+	Outside      *externalReads       // nil where nothing outside of the cluster is declared
+	begun        sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
+	Statuses     trigger.StatusWrites // of the owners
 
 	Announce func(before, after client.Object) // tells the engine what comes into the cache
 	// AnnounceOwner tells the engine of owners that have changed in the cache.

@@ -53,6 +53,7 @@ type Watcher struct {
 
 	Announce func(before, after client.Object) // tells the engine of children; nil where there are none
 	Owners   func(owner client.Object)         // tells the engine of owners; nil where there are none
+	Left     func(owner types.NamespacedName)  // receives owners with the finalizer that are no longer in the cache; nil where it has all
 }
 
 // tell lets the engine know of an object before a pass can follow from it.
@@ -103,6 +104,9 @@ func (w *Watcher) delete(ctx context.Context, e event.DeleteEvent, q Queue) {
 	w.Kind.Panics.Forget(e.Object)
 	if w.Kind == w.Owner {
 		w.Statuses.Forget(client.ObjectKeyFromObject(e.Object))
+		if w.Left != nil && w.Kind.Finalizes(e.Object) {
+			w.Left(client.ObjectKeyFromObject(e.Object))
+		}
 	}
 	w.enqueue(ctx, q, trigger.Change{Event: trigger.EventDelete, Before: e.Object}, func(p predicate.Predicate) bool {
 		return p.Delete(e)
@@ -122,7 +126,7 @@ func (w *Watcher) enqueue(ctx context.Context, q Queue, c trigger.Change, passes
 	for _, owner := range w.concerned(ctx, c, passes) {
 		w.wake(q, owner, c)
 	}
-	if w.Kind == w.Owner && w.all(c, w.Kind.When, passes) && !trigger.WakesItself(c) && trigger.MayBeForeign(c) {
+	if w.Kind == w.Owner && w.all(c, w.Kind.When, passes) && !w.wakesItself(c) && trigger.MayBeForeign(c) && w.Kind.Reconciles(c.After) {
 		self := client.ObjectKeyFromObject(c.After)
 		w.Statuses.Event(self, c.After.GetResourceVersion(), func() { w.wake(q, self, c) })
 	}
@@ -183,7 +187,7 @@ func (w *Watcher) related(c trigger.Change, objects []client.Object) []types.Nam
 		self := client.ObjectKeyFromObject(c.Last())
 		// An owner that reads its own kind does not read its own status back.
 		found = slices.DeleteFunc(found, func(name types.NamespacedName) bool { return name == self })
-		if trigger.WakesItself(c) {
+		if w.wakesItself(c) && w.concernsOwner(c) {
 			found = append(found, self)
 		}
 	}
@@ -198,6 +202,17 @@ func (w *Watcher) related(c trigger.Change, objects []client.Object) []types.Nam
 		}
 	}
 	return found
+}
+
+// wakesItself reports whether the event of an owner enqueues it: one that no status write of the controller causes, or one that begins or ends
+// its selection.
+func (w *Watcher) wakesItself(c trigger.Change) bool {
+	return trigger.WakesItself(c) || w.Kind.Selective() && w.Kind.Reconciles(c.Before) != w.Kind.Reconciles(c.After)
+}
+
+// concernsOwner reports whether the controller has something to do for an owner, or had: one that is no longer selected is released.
+func (w *Watcher) concernsOwner(c trigger.Change) bool {
+	return slices.ContainsFunc(c.Objects(), func(o client.Object) bool { return w.Kind.Reconciles(o) || w.Kind.Finalizes(o) })
 }
 
 // all reports whether the event passes all predicates. One that panics is taken to let it pass: a pass too many does no harm.

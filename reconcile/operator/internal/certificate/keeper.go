@@ -29,7 +29,7 @@ const (
 	lookTime = time.Minute
 )
 
-// Config is what a keeper works with. Everything is required but Clients.
+// Config is what a keeper works with. Everything is required but Clients and Expires.
 type Config struct {
 	// Client reads and writes live; a cache would ask for all Secrets.
 	Client client.WithWatch
@@ -39,6 +39,8 @@ type Config struct {
 	Service types.NamespacedName
 	// Clients are the objects that name the server.
 	Clients []Client
+	// Expires receives when the served certificate ends. Nil receives nothing.
+	Expires func(time.Time)
 }
 
 // Keeper keeps the certificate of a webhook server. It is made by [New] and safe for concurrent use.
@@ -186,6 +188,9 @@ func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, everywhere bo
 		if err := k.Client.Update(ctx, secret); err != nil {
 			return after, fmt.Errorf("store the certificate in Secret %s: %w", k.Service, err)
 		}
+	}
+	if k.Expires != nil {
+		k.Expires(after.served.parsed.NotAfter)
 	}
 	if former := k.served.Swap(after.served.serving); former == nil || !reflect.DeepEqual(former.Certificate, after.served.serving.Certificate) {
 		k.Logger.Info("serving webhooks with a certificate", "service", k.Service,

@@ -1,0 +1,99 @@
+package expect
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/reconcilekit/reconcilekit/layers"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// Children returns the differences of the children that a plan creates or changes from the wanted documents, which are
+// separated by lines of "---", -want +got. The order does not matter. Children of kinds of the scheme are compared as these
+// types, so that a quantity is equal however it is written, and a field that the type does not have fails the test. Children
+// of other kinds are compared field by field.
+func Children(t testing.TB, scheme *runtime.Scheme, want string, plan reconcile.PlanResult) string {
+	t.Helper()
+	var planned []client.Object
+	for i := range plan.Children {
+		if child := &plan.Children[i]; !child.Existing {
+			planned = append(planned, child.Object)
+		}
+	}
+	return Objects(t, scheme, want, planned...)
+}
+
+// Objects is like [Children] for objects.
+func Objects[T client.Object](t testing.TB, scheme *runtime.Scheme, want string, got ...T) string {
+	t.Helper()
+	wanted, planned := map[string]runtime.Object{}, map[string]runtime.Object{}
+	add := func(to map[string]runtime.Object, document []byte) {
+		t.Helper()
+		name, object := decode(t, scheme, document)
+		if to[name] != nil {
+			t.Fatalf("%s is there twice", name)
+		}
+		to[name] = object
+	}
+	for document := range strings.SplitSeq(want, "\n---\n") {
+		if strings.TrimSpace(document) == "" {
+			continue
+		}
+		content, err := yaml.YAMLToJSONStrict([]byte(document))
+		if err != nil {
+			t.Fatalf("read the wanted document: %v\n%s", err, document)
+		}
+		add(wanted, content)
+	}
+	for _, object := range got {
+		content, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(planned, content)
+	}
+	var differences strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(layers.Maps(wanted, planned))) {
+		switch w, p := wanted[name], planned[name]; {
+		case w == nil:
+			differences.WriteString("+ " + name + "\n")
+		case p == nil:
+			differences.WriteString("- " + name + "\n")
+		default:
+			if diff := cmp.Diff(w, p, cmpopts.EquateEmpty()); diff != "" {
+				differences.WriteString(name + ":\n" + diff)
+			}
+		}
+	}
+	return differences.String()
+}
+
+// decode reads an object, and returns it with its kind and name.
+func decode(t testing.TB, scheme *runtime.Scheme, document []byte) (name string, object runtime.Object) {
+	t.Helper()
+	untyped := &unstructured.Unstructured{}
+	if err := untyped.UnmarshalJSON(document); err != nil {
+		t.Fatalf("read %s: %v", document, err)
+	}
+	object = untyped
+	if scheme.Recognizes(untyped.GroupVersionKind()) {
+		decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+		typed, _, err := decoder.Decode(document, nil, nil)
+		if err != nil {
+			t.Fatalf("read %s: %v", document, err)
+		}
+		object = typed
+	}
+	return fmt.Sprintf("%s %s/%s", untyped.GetKind(), untyped.GetNamespace(), untyped.GetName()), object
+}

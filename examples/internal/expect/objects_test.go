@@ -1,0 +1,37 @@
+package expect_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/reconcile"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientscheme "k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
+)
+
+// TestChildren: missing, additional and different children are differences; children that are kept as they are do not count.
+func TestChildren(t *testing.T) {
+	t.Parallel()
+	object := metav1.ObjectMeta{Namespace: "ns", Name: "a"}
+	plan := reconcile.PlanResult{}
+	plan.Apply(&corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: object, Data: map[string]string{"k": "v"},
+	})
+	plan.Keep(&corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: object})
+	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: ns, name: a}\ndata: {k: v}"
+	for want, differences := range map[string]string{
+		configMap: "",
+		configMap + "\n---\napiVersion: v1\nkind: Service\nmetadata: {namespace: ns, name: a}": "- Service ns/a\n",
+		"apiVersion: v1\nkind: Service\nmetadata: {namespace: ns, name: a}":                    "+ ConfigMap ns/a\n- Service ns/a\n",
+	} {
+		if diff := cmp.Diff(differences, expect.Children(t, clientscheme.Scheme, want, plan)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", want, diff)
+		}
+	}
+	if expect.Children(t, clientscheme.Scheme, configMap+"\nimmutable: true", plan) == "" {
+		t.Error("no difference of a field that is missing")
+	}
+}

@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+)
+
+// leaveContested takes the fields that others insist on out of the content.
+func leaveContested(p *pass, c *child, set *fieldset.Set, live map[string]any) {
+	if !heldByOthers(p, c) {
+		return
+	}
+	t := c.recall.Held
+	c.contested, c.lostAbsent = t.Fields, t.Absent
+	for i := range t.Fields {
+		leaveField(c, t.Fields[i].Path, set, live)
+	}
+}
+
+// heldByOthers reports whether fields are left to others, who have not written since.
+func heldByOthers(p *pass, c *child) bool {
+	t := c.recall.Held
+	return t != nil && t.Managers == contestingManagers(p.env.hasher, c, t.Fields)
+}
+
+// leaveField reports whether the content has the field.
+func leaveField(c *child, path string, set *fieldset.Set, live map[string]any) bool {
+	left, ok := fieldset.Leave(c.content, set, live, path)
+	if left == nil {
+		c.content = map[string]any{}
+	}
+	return ok
+}
+
+// leaveToOthers leaves more fields to others from now on.
+func leaveToOthers(p *pass, c *child, fields []apply.ContestedField) {
+	all := slices.Concat(c.contested, fields)
+	slices.SortFunc(all, func(a, b apply.ContestedField) int {
+		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
+	})
+	c.contested = slices.CompactFunc(all, func(a, b apply.ContestedField) bool { return a.Path == b.Path })
+	c.memory.Contested(memory.Contest{
+		Fields: c.contested, Absent: c.lostAbsent, Intent: c.hash, UID: c.live.GetUID(),
+		Managers: contestingManagers(p.env.hasher, c, c.contested),
+	}, p.now, p.env.options.ContestInterval)
+}
+
+// endUnchanged ends a child for which nothing has to be sent.
+func endUnchanged(p *pass, c *child) {
+	if reportContest(p, c) {
+		return
+	}
+	c.memory.Settled(p.now)
+}
+
+// reportContest fails a child of which fields are left to others.
+func reportContest(p *pass, c *child) bool {
+	if len(c.contested) == 0 {
+		return false
+	}
+	c.fail(apply.OutcomeContested, apply.ReasonContested, &apply.ContestedError{
+		Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Fields: c.contested,
+	})
+	c.requeue = c.memory.Contest().Until.Sub(p.now)
+	return true
+}

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+)
+
+// lacksMarks reports whether a child that is only created lacks what makes it a
+// child, and plans the patch. The content of such a child is left alone. Its
+// owner reference has to name a version that the API server serves: garbage
+// collection cannot follow another one, and leaves the child behind when the
+// owner is deleted. A label that was taken off is put back on an object that is
+// known to be this owner's. It is not fought for.
+func lacksMarks(p *pass, c *child) bool {
+	at := outdatedReference(p, c.live)
+	unlabelled := c.member && !c.planned.Existing && c.live.GetLabels()[applyset.PartOfLabel] == "" &&
+		c.memory.Ours() == c.live.GetUID() && metav1.IsControlledBy(c.live, p.owner)
+	if at < 0 && !unlabelled {
+		return false
+	}
+	if at >= 0 {
+		c.result.Fields = append(c.result.Fields, apply.FieldChange{
+			Path: ".metadata.ownerReferences[" + strconv.Itoa(at) + "].apiVersion",
+			From: strconv.Quote(c.live.GetOwnerReferences()[at].APIVersion), To: strconv.Quote(p.ownerKind.GVK.GroupVersion().String()),
+		})
+	}
+	if unlabelled {
+		c.result.Fields = append(c.result.Fields, apply.FieldChange{Path: ".metadata.labels." + applyset.PartOfLabel, To: strconv.Quote(p.setID)})
+	}
+	if repairs(p, c) <= memory.MaxRepairs {
+		c.action, c.result.Reason = actionMark, apply.ReasonDrift
+		return true
+	}
+	contested := &apply.ContestedError{Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name}
+	last := fieldset.LastWriter(c.live.GetManagedFields(), c.manager)
+	if last == c.manager || last == "" {
+		last = "unknown" // a removal leaves no entry
+	}
+	for _, f := range c.result.Fields {
+		contested.Fields = append(contested.Fields, apply.ContestedField{Path: f.Path, Manager: last})
+	}
+	c.result.Fields = nil
+	c.fail(apply.OutcomeContested, apply.ReasonContested, contested)
+	c.requeue = p.env.options.ContestInterval
+	return true
+}
+
+// outdatedReference returns the index of the reference to this owner in another
+// version of its kind, -1 if there is none.
+func outdatedReference(p *pass, o metav1.Object) int {
+	if p.group != nil {
+		return -1
+	}
+	want := p.ownerKind.GVK
+	for i, ref := range o.GetOwnerReferences() {
+		if ref.UID == p.owner.GetUID() && ref.Kind == want.Kind && ref.APIVersion != want.GroupVersion().String() {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,233 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
+)
+
+var (
+	errSetTaken = errors.New("another controller has recorded its children on the owner meanwhile")
+	errDeleted  = errors.New("the owner is being deleted, which the cache does not show yet")
+)
+
+// recordedInventory returns where children of the owner may be: what its metadata says,
+// with our own last write counting more than an owner from a cache that lags
+// behind it, and what this process knows although somebody has taken it off.
+func recordedInventory(p *pass) *applyset.Inventory {
+	if p.group != nil {
+		return groupInventory(p.group)
+	}
+	m := &p.memory.Metadata
+	owner := metav1.Object(p.owner)
+	if m.Known != nil && m.Version != owner.GetResourceVersion() && m.Written.HiddenBy(p.owner) {
+		owner = lookBehind(p)
+	}
+	if m.Known != nil && (owner == nil || m.Version == owner.GetResourceVersion()) {
+		return m.Known
+	}
+	version, inv := owner.GetResourceVersion(), readInventory(p.env, owner, p.keys)
+	switch {
+	case m.Known == nil:
+		had := hasChildren(p)
+		m.Fresh = inv.Empty() && !inv.Finalizer && !had
+		m.Lost = (inv.Empty() && (had || inv.Finalizer)) || inv.Garbled() // the finalizer was set together with it
+		m.Known = inv
+	case !m.Stored.Equal(inv):
+		m.Covered, p.memory.Prune.Clean = false, false // somebody has changed it
+		known := m.Known.Merge(inv)
+		known.Finalizer = inv.Finalizer
+		m.Known = known
+	}
+	m.Stored, m.Version = inv, version
+	return m.Known
+}
+
+// lookBehind returns the owner as the API server has it, when the cache has not shown our
+// last write for too long: it may never do so, as in a cluster that was restored
+// from a backup. Nil is for what is known being good enough.
+func lookBehind(p *pass) metav1.Object {
+	m := &p.memory.Metadata
+	if m.Written.Left(p.now, p.env.options.LagDeadline) > 0 {
+		return nil
+	}
+	found, err := p.liveMetadata(p.ownerKind.GVK, client.ObjectKeyFromObject(p.owner))
+	if err != nil || found == nil || found.UID != p.owner.GetUID() {
+		return nil
+	}
+	m.Written = freshness.Wrote(found.ResourceVersion, p.now)
+	return found
+}
+
+// hasChildren reports whether planned objects exist that are marked as members
+// of the owner's set.
+func hasChildren(p *pass) bool {
+	return slices.ContainsFunc(p.children, func(c *child) bool {
+		return c.kind != nil && c.member && c.live != nil && c.live.GetLabels()[applyset.PartOfLabel] == p.setID
+	})
+}
+
+// decideInventory decides what has to be recorded before anything is written.
+// At steady state it compares two numbers.
+func decideInventory(p *pass) {
+	if p.group != nil {
+		return // there is nothing to record it on
+	}
+	recorded := recordedInventory(p)
+	m := &p.memory.Metadata
+	if m.Covered && m.Identity == p.identity {
+		return
+	}
+	wanted := recorded.Merge(plannedInventory(p))
+	if p.finalize {
+		wanted.Finalizer = recorded.Finalizer // the server takes no new one now
+		wanted.Orphan = recorded.Finalizer && p.orphans()
+	}
+	if m.Fresh && keepsGeneration(p) {
+		wanted.Generation = p.owner.GetGeneration()
+	}
+	if !wanted.Equal(m.Stored) {
+		wantInventory(p, wanted)
+	}
+}
+
+// wantInventory decides to record another inventory on the owner.
+func wantInventory(p *pass, inv *applyset.Inventory) {
+	p.wanted = inv
+	reportOwnerWrite(p)
+}
+
+// reportOwnerWrite notes in the result that the metadata of the owner is written.
+func reportOwnerWrite(p *pass) {
+	p.result.Owner = &apply.Decision{
+		GVK: p.ownerKind.GVK, Key: client.ObjectKeyFromObject(p.owner), UID: p.owner.GetUID(),
+		Verb: apply.VerbRecord, Reason: apply.ReasonInventory,
+	}
+}
+
+// growInventory records what the plan needs before anything is written.
+func growInventory(p *pass) error {
+	if p.group != nil {
+		return nil
+	}
+	if p.wanted != nil {
+		if err := recordInventory(p, p.wanted); err != nil {
+			return fmt.Errorf("record the inventory: %w", err)
+		}
+	}
+	if !p.memory.Metadata.Confirmed && outlivesOwner(p) {
+		if err := confirmOwner(p); err != nil {
+			return err
+		}
+	}
+	m := &p.memory.Metadata
+	m.Covered, m.Identity = true, p.identity
+	return nil
+}
+
+// recordInventory writes the inventory to the owner, in the version that was read. One
+// conflict is met by reading the metadata anew.
+func recordInventory(p *pass, inv *applyset.Inventory) error {
+	version, current := p.owner.GetResourceVersion(), metav1.Object(p.owner)
+	if m := &p.memory.Metadata; m.Written.HiddenBy(p.owner) {
+		version = m.Written.Version()
+	}
+	answer, err := patchOwner(p, inv, version, current)
+	if apierrors.IsConflict(err) {
+		found, readErr := p.liveMetadata(p.ownerKind.GVK, client.ObjectKeyFromObject(p.owner))
+		if readErr != nil || found == nil || found.UID != p.owner.GetUID() {
+			return err
+		}
+		if m := p.memory.Sets; p.env.usesOwnSet(found, m.UsesOwn) != m.UsesOwn {
+			return fmt.Errorf("%w: %w", errSetTaken, err)
+		}
+		version = found.ResourceVersion
+		answer, err = patchOwner(p, inv, version, found)
+	}
+	if err != nil {
+		return err
+	}
+	m := &p.memory.Metadata
+	m.Replaced, m.Written, m.Confirmed = version, freshness.Wrote(answer.ResourceVersion, p.now), true
+	m.Stored, m.Known, m.Version = inv, inv, answer.ResourceVersion
+	p.owner.SetLabels(answer.Labels)
+	p.owner.SetAnnotations(answer.Annotations)
+	p.owner.SetFinalizers(answer.Finalizers)
+	p.owner.SetManagedFields(answer.ManagedFields)
+	p.owner.SetResourceVersion(answer.ResourceVersion)
+	return nil
+}
+
+func patchOwner(p *pass, inv *applyset.Inventory, version string, current metav1.Object) (*metav1.PartialObjectMetadata, error) {
+	metadata := map[string]any{"uid": p.owner.GetUID(), "resourceVersion": version}
+	if has := slices.Contains(current.GetFinalizers(), p.env.options.Finalizer); has != inv.Finalizer {
+		off := []string{p.env.options.Finalizer}
+		if !inv.Finalizer {
+			off = append(off, productFinalizers(p, current)...)
+		}
+		changed := slices.DeleteFunc(slices.Clone(current.GetFinalizers()), func(f string) bool { return slices.Contains(off, f) })
+		if inv.Finalizer {
+			changed = append(changed, p.env.options.Finalizer)
+		}
+		metadata["finalizers"] = changed
+	}
+	annotations := map[string]any{
+		p.keys.Kinds:         orNull(joinUnreadable(applyset.FormatGroupKinds(inv.Kinds), inv.UnreadableKinds)),
+		p.keys.Namespaces:    orNull(applyset.FormatNames(inv.Namespaces)),
+		p.keys.Contributions: orNull(joinUnreadable(applyset.FormatContributions(inv.Contributions), inv.UnreadableContributions)),
+		p.keys.Generation:    nil,
+		p.keys.Tooling:       p.env.tooling(),
+		p.keys.AllowPrune:    orNull(p.allowPrune),
+		p.keys.Orphan:        nil,
+	}
+	if inv.Orphan {
+		annotations[p.keys.Orphan] = orphanValue
+	}
+	if inv.Generation > 0 {
+		annotations[p.keys.Generation] = strconv.FormatInt(inv.Generation, 10)
+	}
+	metadata["annotations"] = annotations
+	metadata["labels"] = map[string]any{p.keys.ID: p.setID}
+	if inv.Empty() {
+		annotations[p.keys.Tooling] = nil
+		metadata["labels"] = map[string]any{p.keys.ID: nil}
+	}
+	data, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return nil, err
+	}
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(p.ownerKind.GVK)
+	o.Name, o.Namespace = p.owner.GetName(), p.owner.GetNamespace()
+	err = p.env.client.Patch(p.ctx, o, client.RawPatch(types.MergePatchType, data),
+		client.FieldOwner(p.env.ownerManager()))
+	return o, err
+}
+
+// joinUnreadable adds items that could not be read to a list.
+func joinUnreadable(list string, unreadable []string) string {
+	if list != "" {
+		unreadable = append([]string{list}, unreadable...)
+	}
+	return strings.Join(unreadable, ",")
+}
+
+// orNull makes an empty value delete the annotation.
+func orNull(value string) any {
+	if strings.TrimSpace(value) == "" {
+		return nil
+	}
+	return value
+}

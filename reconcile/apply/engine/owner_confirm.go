@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// A process that has just started may have an owner in its cache that another process has let go already. What it would make for that owner,
+// garbage collection removes where it has the owner's reference; of the rest nobody would know any more. So this process has to have written the
+// owner, or to have read it from the API server, before it writes anything that outlives the owner.
+
+// confirmOwner reads the owner from the API server, unless this process knows that it is there. The error is a NotFound when it is gone or another
+// one has its name, and a Conflict when it is being deleted and the cache does not show that yet.
+func confirmOwner(p *pass) error {
+	m := &p.memory.Metadata
+	if m.Confirmed || p.group != nil {
+		return nil
+	}
+	found, err := p.liveMetadata(p.ownerKind.GVK, client.ObjectKeyFromObject(p.owner))
+	resource := schema.GroupResource{Group: p.ownerKind.GVK.Group, Resource: p.ownerKind.GVK.Kind}
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the owner from the API server: %w", err)
+	case found == nil || found.UID != p.owner.GetUID():
+		return apierrors.NewNotFound(resource, p.owner.GetName())
+	case found.DeletionTimestamp != nil && !p.finalize:
+		return apierrors.NewConflict(resource, p.owner.GetName(), errDeleted)
+	}
+	m.Confirmed = true
+	return nil
+}
+
+// outlivesOwner reports whether the plan writes something that garbage collection does not remove with the owner.
+func outlivesOwner(p *pass) bool {
+	return slices.ContainsFunc(p.children, func(c *child) bool {
+		if c.action == actionNone || c.kind == nil {
+			return false
+		}
+		return !c.reach || (c.planned.Mode != apply.Own && c.planned.Mode != apply.Once)
+	})
+}

@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
+)
+
+// observedGeneration is the generation that the owner's status speaks of: its
+// own field, else the newest of its conditions.
+func observedGeneration(e *env, owner client.Object) (int64, bool) {
+	content, err := e.encoder.Live(owner)
+	if err != nil {
+		return 0, false
+	}
+	status, _ := content["status"].(map[string]any)
+	if n, ok := status["observedGeneration"].(int64); ok {
+		return n, true
+	}
+	var newest int64
+	conditions, _ := status["conditions"].([]any)
+	for _, c := range conditions {
+		m, _ := c.(map[string]any)
+		if n, ok := m["observedGeneration"].(int64); ok {
+			newest = max(newest, n)
+		}
+	}
+	return newest, newest > 0
+}
+
+// statusHasGeneration reports whether the owner's status has the generation that it is
+// about.
+func statusHasGeneration(e *env, owner client.Object) bool {
+	if slices.ContainsFunc(conditionlist.Get(owner), func(c metav1.Condition) bool { return c.ObservedGeneration > 0 }) {
+		return true
+	}
+	_, speaks := observedGeneration(e, owner)
+	return speaks
+}
+
+// keepsGeneration reports whether the inventory has to say which generation's
+// plan was carried out, as the status does not. The first is not worth a note.
+func keepsGeneration(p *pass) bool {
+	generation := p.owner.GetGeneration()
+	m := &p.memory.Metadata
+	if p.group != nil || p.finalize || generation <= 1 || m.StatusHasGeneration || (m.Known != nil && m.Known.Generation == generation) {
+		return false
+	}
+	m.StatusHasGeneration = statusHasGeneration(p.env, p.owner)
+	return !m.StatusHasGeneration
+}
+
+// dropsGeneration reports whether the inventory says a generation that the
+// status says by now, so that the owner ends the same whatever way it took.
+func dropsGeneration(p *pass) bool {
+	m := &p.memory.Metadata
+	if p.finalize || m.Known == nil || m.Known.Generation == 0 {
+		return false
+	}
+	m.StatusHasGeneration = m.StatusHasGeneration || statusHasGeneration(p.env, p.owner)
+	return m.StatusHasGeneration
+}

@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+)
+
+// pruning decides and carries out, for one pass, what is removed because it is
+// no longer planned.
+type pruning struct {
+	*pass
+	// spent are the requests sent to look for what is no longer planned.
+	spent int
+	// due reports that there is something to carry out, or to confirm.
+	due bool
+	// surplus are the members to delete, releases the contributions to give
+	// back.
+	surplus  []*surplusMember
+	releases []*plannedRelease
+	// shrunk is the inventory without what is gone, when that is known before
+	// anything is carried out; nil otherwise.
+	shrunk *applyset.Inventory
+	// announced reports that the prune is large and explained, which the owner has
+	// to say while it lasts.
+	announced bool
+	// held reports that the guard has left some of it alone.
+	held    bool
+	listing *listing
+	// ofSet selects the members, once a list has asked for them.
+	ofSet client.ListOption
+}
+
+// upToDate reports that a listing would find nothing: the plan names the same
+// objects as when one found nothing, or nothing was ever made that this
+// process does not remember.
+func (p *pruning) upToDate() bool {
+	m := &p.memory.Prune
+	if p.optedIn() {
+		return false
+	}
+	if p.finalize || !m.Clean || m.Identity != p.identity || keepsGeneration(p.pass) || dropsGeneration(p.pass) {
+		return false
+	}
+	if p.memory.Metadata.Fresh {
+		return true
+	}
+	return p.now.Sub(m.First) > memory.SettleTime && p.now.Sub(m.At) < listingPeriod
+}
+
+// decide decides what is removed because it is no longer planned.
+func (p *pruning) decide() {
+	m := &p.memory.Prune
+	if p.plan.PruneBlocked != nil || p.incomplete != nil {
+		m.Clean = false
+		cause := p.plan.PruneBlocked
+		if cause == nil {
+			cause = p.incomplete
+		}
+		p.result.PruneBlocked = &apply.PruneBlockedError{Reason: apply.ReasonPlanIncomplete, Cause: cause}
+		return
+	}
+	if p.finalize && !recordedInventory(p.pass).Finalizer {
+		p.result.Finalized = true // all children are for garbage collection
+		return
+	}
+	p.notePlan()
+	if p.upToDate() {
+		p.env.leftovers.Expire(p.now)
+		p.block(copyBlocked(m.Held))
+		return
+	}
+	if p.firstPass() {
+		m.Clean, m.Identity, m.At = true, p.identity, p.now
+		return
+	}
+	if m.First.IsZero() {
+		m.First = p.now
+	}
+	m.Clean, m.Held = false, nil
+	p.due = true
+	p.decideSurplus()
+}
+
+// pruneFailed reports that what is no longer planned is not known, or could not
+// be taken off the inventory.
+func (p *pruning) pruneFailed(err error) {
+	m := &p.memory.Prune
+	p.block(&apply.PruneBlockedError{Reason: apply.ReasonPruneFailed, Cause: err})
+	p.requeue(memory.Backoff(m.Failures, p.env.options.ContestInterval)) // no event announces a better answer
+	m.Failures++
+}
+
+// firstPass reports whether this is the first pass over an owner that had no
+// inventory, for an engine that does not know in which kinds children could be
+// all the same: what exists is what was just planned.
+func (p *pruning) firstPass() bool {
+	return p.memory.Metadata.Fresh && p.env.declared == nil && p.memory.Prune.At.IsZero() && p.memory.Pass == 1 && !p.finalize
+}
+
+// decideSurplus lists the members of the set and decides which go.
+func (p *pruning) decideSurplus() {
+	l := newListing()
+	if l.scanned = p.noneLeftOver(); !l.scanned {
+		l = p.members()
+	}
+	p.listing = l
+	p.decideReleases(l)
+	p.noteSeen(l)
+	p.noteOptedOut(l)
+	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.releasedMembers()...))
+	surplus = p.keepHeldReleases(surplus, apply.VerbRelease) // whose object stays is nothing to guard
+	if err := unreadableInventory(p.pass, recordedInventory(p.pass)); err != nil {
+		p.block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Cause: err})
+	}
+	known := existedBefore(l.members, p.memory.Prune.Existed, p.memory.Prune.SincePass == 1) + p.sharedChildren()
+	p.announced = p.exceedsLimits(surplus, known) && !p.finalize
+	surplus = p.keepHeldReleases(p.keepReplaced(p.guard(surplus, known)), apply.VerbPrune)
+	p.announced = p.announced && !p.held
+	for _, m := range surplus {
+		p.surplus = append(p.surplus, p.decideMember(m))
+	}
+	if len(l.failed) > 0 {
+		p.pruneFailed(errors.Join(l.failed...))
+	}
+	if l.more {
+		p.requeue(confirmAfter)
+	}
+	held := p.held || slices.ContainsFunc(p.surplus, p.unfinished) || slices.ContainsFunc(p.releases, (*plannedRelease).pending)
+	if !held {
+		p.decideShrink(l)
+	}
+}
+
+// carryOut carries out what was decided, and shrinks the inventory by what is
+// gone.
+func (p *pruning) carryOut() {
+	if !p.due {
+		return
+	}
+	if err := p.pruneDecided(); err != nil {
+		p.pruneFailed(err)
+		return
+	}
+	if len(p.listing.failed) == 0 {
+		p.memory.Prune.Failures = 0
+	}
+}
+
+func (p *pruning) pruneDecided() error {
+	l := p.listing
+	remaining := p.pruneAll()
+	if p.announced && p.result.PruneBlocked != nil {
+		if err := p.recordChangeToken(); err != nil {
+			return err
+		}
+	}
+	if p.finalize {
+		var rest []memberObject
+		if remaining {
+			// The owner waits for nothing else: look at once.
+			l = p.members()
+			rest = p.leaveUnknown(l, p.notPlanned(l.members))
+			remaining = p.awaited(rest)
+		}
+		p.reportWaiting(rest)
+	}
+	kept := p.releaseAll()
+	p.noteHeldParts()
+	if remaining || p.held {
+		return nil // the inventory stays until they are confirmed to be gone
+	}
+	if slices.ContainsFunc(p.surplus, p.comesLast) && (p.finished(l, kept) == nil || p.pruneLast()) {
+		return nil
+	}
+	garbled := recordedInventory(p.pass).Garbled()
+	if err := p.shrink(l, kept); err != nil {
+		return err
+	}
+	if garbled && !recordedInventory(p.pass).Garbled() {
+		return nil // the next pass has nothing to report any more
+	}
+	if !p.failedRelease() && !p.keepsPart() && len(l.failed) == 0 && !l.more {
+		m := &p.memory.Prune
+		m.Clean, m.Identity, m.At = true, p.identity, p.now
+		m.Held = copyBlocked(p.result.PruneBlocked)
+		if m.Retired.IsZero() || p.now.Sub(m.Retired) >= listingPeriod {
+			m.Retired = p.now
+		}
+		p.memory.Guard.Open = false
+		p.memory.DropOthers()
+	}
+	return nil
+}
+
+// failedRelease reports whether a contribution could not be given back.
+func (p *pruning) failedRelease() bool {
+	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool { return r.result.Err != nil })
+}

@@ -1,0 +1,207 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+)
+
+// notPlanned returns the members that are no longer planned and ours to delete.
+func (p *pruning) notPlanned(members []memberObject) []memberObject {
+	if p.orphans() {
+		return nil
+	}
+	var out, near []memberObject
+	for _, m := range members {
+		planned := m.planned && (!p.finalize || p.plan.Hold) // without a hold nothing outlives the owner
+		switch {
+		case planned || p.keepsKind(m.id.GroupKind) || m.optedOut:
+		case p.finalize && m.reached:
+			near = append(near, m)
+		default:
+			out = append(out, m)
+		}
+	}
+	out = p.addNear(out, near)
+	slices.SortStableFunc(out, func(a, b memberObject) int { return intent.Rank(b.id.GroupKind) - intent.Rank(a.id.GroupKind) })
+	return out
+}
+
+// decideMember decides whether a member is deleted now: not while that is
+// under way, or was refused a moment ago.
+func (p *pruning) decideMember(m memberObject) *surplusMember {
+	s := &surplusMember{memberObject: m, result: apply.ObjectResult{Outcome: apply.OutcomeUnchanged, Decision: apply.Decision{
+		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: apply.VerbNone, Reason: apply.ReasonTerminating,
+	}, HoldsData: m.holdsData}}
+	if m.deleting || p.deletedAlready(m.id, m.uid) {
+		return s
+	}
+	known := p.memory.Child(m.id)
+	known.Surplus(m.gvk)
+	if f := known.FailedIn(memory.Situation{UID: m.uid}, p.now); f != nil {
+		s.result.Reason, s.result.Outcome, s.result.Err = apply.ReasonBackoff, apply.OutcomeFailed, fmt.Errorf("prune: %w", f.Err)
+		s.result.RequeueAfter = f.Until.Sub(p.now)
+		return s
+	}
+	s.result.Verb, s.result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
+	return s
+}
+
+// pruneAll deletes the surplus, save what is deleted last, and reports whether some of it may still be there.
+func (p *pruning) pruneAll() (remaining bool) {
+	return p.pruneThose(func(m *surplusMember) bool { return !p.last(m.memberObject) })
+}
+
+// pruneLast deletes what cannot be gone before the owner is, and reports
+// whether the deletion of some of it was not accepted.
+func (p *pruning) pruneLast() (remaining bool) {
+	p.pruneThose(p.comesLast)
+	return slices.ContainsFunc(p.surplus, func(m *surplusMember) bool {
+		return p.comesLast(m) && m.result.Outcome != apply.OutcomePruned
+	})
+}
+
+func (p *pruning) pruneThose(meant func(*surplusMember) bool) (remaining bool) {
+	failed := &apply.PruneBlockedError{Reason: apply.ReasonPruneFailed}
+	for _, m := range p.surplus {
+		if !meant(m) {
+			continue
+		}
+		remaining = true
+		if m.result.Reason == apply.ReasonTerminating {
+			p.blockHeld(m.memberObject)
+			p.requeue(confirmAfter)
+			continue
+		}
+		if c := p.referrer(m.memberObject); c != nil {
+			p.block(&apply.PruneBlockedError{
+				Reason: apply.ReasonReferenced, Objects: []string{m.id.String()}, Cause: fmt.Errorf("%s uses it", c.id),
+			})
+			p.requeue(p.env.options.ContestInterval)
+			continue
+		}
+		if c := p.replacedBy(m.memberObject); c != nil {
+			p.block(&apply.PruneBlockedError{
+				Reason: apply.ReasonReplacementFailed, Objects: []string{m.id.String()},
+				Cause: fmt.Errorf("%s: %w", c.id, c.result.Err),
+			})
+			continue
+		}
+		if m.result.Verb == apply.VerbPrune && !p.pruneOne(m) {
+			continue
+		}
+		p.requeue(m.result.RequeueAfter)
+		if m.result.Err != nil {
+			failed.Objects = append(failed.Objects, m.id.String())
+			failed.Cause = errors.Unwrap(m.result.Err)
+		}
+		p.result.Objects = append(p.result.Objects, m.result)
+	}
+	if len(failed.Objects) > 0 {
+		slices.Sort(failed.Objects)
+		p.block(failed)
+	}
+	return remaining
+}
+
+// blockHeld reports a member that was deleted and that finalizers keep.
+func (p *pruning) blockHeld(m memberObject) {
+	if len(m.heldBy) == 0 {
+		return
+	}
+	p.block(&apply.PruneBlockedError{
+		Reason: apply.ReasonHeldByFinalizers, Objects: []string{m.id.String()}, Cause: &apply.HeldError{Finalizers: m.heldBy},
+	})
+}
+
+// pruneOne deletes a member. It reports whether there is something to say of
+// it: not of one that was replaced under its name, which is for the next
+// listing.
+func (p *pruning) pruneOne(m *surplusMember) bool {
+	known := p.memory.Child(m.id)
+	err := p.deleteProven(m, known.Ours())
+	switch {
+	case apierrors.IsConflict(err):
+		delete(p.memory.Children, m.id)
+		p.requeue(confirmAfter)
+		return false
+	case err == nil:
+		known.ForgetFailure()
+		p.noteDeleted(m.id, m.uid)
+		m.result.Outcome, m.result.RequeueAfter = apply.OutcomePruned, confirmAfter
+		return true
+	}
+	wait := known.NotDeleted(m.uid, err, p.now, p.env.options.ContestInterval)
+	m.result.Outcome, m.result.Err, m.result.RequeueAfter = apply.OutcomeFailed, fmt.Errorf("prune: %w", err), wait
+	return true
+}
+
+// deleteProven deletes a member in the version in which it was proven to be one.
+// In a later version, which a cache does not show at once, it may be somebody
+// else's, or taken out of our hands: that is looked at live. It returns the
+// conflict if it is not a member any more.
+func (p *pruning) deleteProven(m *surplusMember, remembered types.UID) error {
+	version := m.version
+	for try := 1; ; try++ {
+		err := p.env.deleteExactly(p.ctx, m.gvk, m.id.Key, m.uid, version, "")
+		if !apierrors.IsConflict(err) || try == maxTries {
+			return err
+		}
+		found, readErr := p.liveMetadata(m.gvk, m.id.Key)
+		switch {
+		case readErr != nil || found == nil:
+			return readErr
+		case found.UID != m.uid || !provesMember(p.pass, found, remembered) || optedOut(p.pass, found):
+			return err
+		}
+		version = found.ResourceVersion
+	}
+}
+
+// keepReplaced holds back members whose replacement waits for a condition.
+func (p *pruning) keepReplaced(surplus []memberObject) []memberObject {
+	return slices.DeleteFunc(surplus, func(m memberObject) bool {
+		c := p.replacement(m, func(c *child) bool { return c.result.WaitsUntil != "" && c.live == nil })
+		if c == nil || m.deleting {
+			return false
+		}
+		p.held = true
+		p.block(&apply.PruneBlockedError{
+			Reason: apply.ReasonReplacementFailed, Objects: []string{m.id.String()},
+			Cause: fmt.Errorf("%s waits until %s", c.id, c.result.WaitsUntil),
+		})
+		return true
+	})
+}
+
+// replacedBy returns the planned child that may be the replacement of a member
+// and could not be created, nil if there is none.
+func (p *pruning) replacedBy(m memberObject) *child {
+	return p.replacement(m, func(c *child) bool { return c.result.Err != nil })
+}
+
+// replacement returns the planned child that may be the replacement of a member
+// and is missing, nil if there is none: one of the same kind and
+// namespace that does not exist, and that no plan of this process has named
+// beside the member. A right to something is never kept for another one.
+func (p *pruning) replacement(m memberObject, missing func(*child) bool) *child {
+	if p.finalize || m.id.GroupKind.Group == "rbac.authorization.k8s.io" {
+		return nil
+	}
+	before := p.memory.Children[m.id]
+	at := slices.IndexFunc(p.children, func(c *child) bool {
+		return missing(c) && c.id.GroupKind == m.id.GroupKind && c.id.Key.Namespace == m.id.Key.Namespace && c.member &&
+			c.memory != nil && c.memory.UID() == "" && (before == nil || !c.memory.PlannedBeside(before))
+	})
+	if at < 0 {
+		return nil
+	}
+	return p.children[at]
+}

@@ -1,0 +1,326 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+)
+
+// listing is what one pass found out about the members of its set, kind by kind:
+// what is not known of one kind keeps nothing of another.
+type listing struct {
+	members []memberObject
+	// unknown are kinds of which nothing may be pruned, with the reason.
+	unknown map[schema.GroupKind]error
+	// open are kinds that stay in the inventory although nothing is planned
+	// and nothing was found of them: nobody has confirmed that there is nothing.
+	open map[schema.GroupKind]struct{}
+	// absent are kinds that the API server does not serve.
+	absent []schema.GroupKind
+	// failed are the errors of lists.
+	failed []error
+	// searched are the recorded namespaces without a planned child that were
+	// searched for members of the kinds that are listed live.
+	searched []string
+	// more reports that the requests of one pass were not enough.
+	more bool
+	// scanned reports that all members are planned, as a census has found.
+	scanned bool
+}
+
+// listingPeriod is when a listing is repeated later.
+const listingPeriod = 10 * time.Minute
+
+func newListing() *listing {
+	return &listing{unknown: map[schema.GroupKind]error{}, open: map[schema.GroupKind]struct{}{}}
+}
+
+// errBudget ends what a pass may send to look for children.
+var errBudget = errors.New("the requests of this pass are spent")
+
+// spend takes one request from the budget of the pass.
+func (p *pruning) spend() error {
+	if p.spent >= p.env.options.LiveReads {
+		return errBudget
+	}
+	p.spent++
+	return nil
+}
+
+// members lists the members of the set: planned kinds from the cache, others
+// live, and what was written and is not in the cache yet from memory.
+func (p *pruning) members() *listing {
+	l := newListing()
+	recorded := recordedInventory(p.pass)
+	planned := p.plannedKinds()
+	near, far := p.namespaces(recorded)
+	var live []*intent.Kind
+	for _, gk := range p.searchedKinds(recorded, planned) {
+		p.markUnknown(l, gk)
+		if k, cached := p.cachedKind(gk, planned, recorded); cached {
+			p.listCached(l, k, near, far)
+		} else if k := p.listUncached(l, gk, near); k != nil && k.Namespaced {
+			live = append(live, k)
+		}
+	}
+	p.listFar(l, live, far)
+	p.addUnseen(l)
+	slices.SortFunc(l.members, func(a, b memberObject) int { return applyset.CompareIDs(a.id, b.id) })
+	return l
+}
+
+// searchedKinds are the kinds that members may be of: those that are planned
+// or recorded, and those that are declared, as an inventory can get lost.
+func (p *pruning) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*intent.Kind) []schema.GroupKind {
+	out := slices.Clone(recorded.Kinds)
+	for gk := range planned {
+		out = append(out, gk)
+	}
+	for _, k := range p.env.declared.of(apply.KindOwned) {
+		if gk := k.GVK.GroupKind(); p.unknown[gk] == nil {
+			out = append(out, gk)
+		}
+	}
+	looked := p.memory.Prune.Retired
+	if p.memory.Metadata.Lost || (p.group != nil && (looked.IsZero() || p.now.Sub(looked) >= listingPeriod)) {
+		for _, k := range p.env.declared.of(apply.KindRetired) {
+			out = append(out, k.GVK.GroupKind())
+		}
+	}
+	slices.SortFunc(out, applyset.CompareKinds)
+	return slices.Compact(out)
+}
+
+// namespaces are those in which the plan has children, and those in which only
+// the inventory names some.
+func (p *pruning) namespaces(recorded *applyset.Inventory) (near, far []string) {
+	if ns := p.owner.GetNamespace(); ns != "" {
+		near = append(near, ns)
+	}
+	near = append(near, plannedInventory(p.pass).Namespaces...)
+	for _, ns := range recorded.Namespaces {
+		if !slices.Contains(near, ns) {
+			far = append(far, ns)
+		}
+	}
+	return near, far
+}
+
+// markUnknown notes a kind of which the pass does not know what is wanted.
+func (p *pruning) markUnknown(l *listing, gk schema.GroupKind) {
+	if cause := p.unknown[gk]; cause != nil && !p.finalize {
+		l.unknown[gk], l.open[gk] = cause, struct{}{}
+	}
+}
+
+// cachedKind returns how the members of a kind are read from the cache, false
+// if they are to be listed live: of kinds that the inventory names and the plan
+// does not, because a kind is only taken off when the API server reports that
+// there is nothing.
+func (p *pruning) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*intent.Kind, recorded *applyset.Inventory) (*intent.Kind, bool) {
+	if k := planned[gk]; k != nil {
+		return k, true
+	}
+	if p.unknown[gk] != nil {
+		return nil, false
+	}
+	declared, ok := p.env.declared[gk]
+	switch {
+	case p.group != nil && (!ok || declared.Use != apply.KindRetired):
+		k, err := groupChildKind(p.pass, gk)
+		return k, err == nil
+	case !ok || declared.Use == apply.KindRetired || slices.Contains(recorded.Kinds, gk):
+		return nil, false
+	}
+	k, err := p.env.kinds.OfGVK(declared.GVK)
+	return k, err == nil
+}
+
+// listCached lists a kind from the cache: in all namespaces if the kinds are
+// declared, as that costs no request and an inventory can get lost.
+func (p *pruning) listCached(l *listing, k *intent.Kind, near, far []string) {
+	namespaces := append(slices.Clone(near), far...)
+	if !k.Namespaced || p.group != nil || p.env.declared != nil {
+		namespaces = []string{""}
+	}
+	for _, ns := range namespaces {
+		found, err := p.listIn(k.GVK, k, ns)
+		if meta.IsNoMatchError(err) {
+			l.notServed(k.GVK.GroupKind())
+			return
+		}
+		if err != nil {
+			p.listFailed(l, k.GVK.GroupKind(), err)
+			return
+		}
+		l.members = append(l.members, found...)
+	}
+}
+
+// listUncached lists a kind from the API server in the namespaces of the plan. It
+// returns the kind as the API server has it if it may have more members
+// elsewhere.
+func (p *pruning) listUncached(l *listing, gk schema.GroupKind, near []string) *intent.Kind {
+	if !p.env.declared.allows(gk) {
+		l.open[gk] = struct{}{}
+		l.unknown[gk] = fmt.Errorf("%s is in the inventory and is not declared: declare it as owned, "+
+			"or as retired if only an earlier version made objects of it", gk)
+		return nil
+	}
+	mapping, err := p.env.client.RESTMapper().RESTMapping(gk)
+	if meta.IsNoMatchError(err) {
+		l.notServed(gk)
+		return nil
+	}
+	if err != nil {
+		p.listFailed(l, gk, err)
+		return nil
+	}
+	k := &intent.Kind{GVK: mapping.GroupVersionKind, Namespaced: mapping.Scope.Name() == meta.RESTScopeNameNamespace}
+	namespaces := near
+	if !k.Namespaced || p.group != nil {
+		namespaces = []string{""}
+	}
+	for _, ns := range namespaces {
+		if !p.listLive(l, k, ns) {
+			return nil
+		}
+	}
+	return k
+}
+
+// listLive lists a kind in a namespace and reports whether that went well.
+func (p *pruning) listLive(l *listing, k *intent.Kind, namespace string) bool {
+	gk := k.GVK.GroupKind()
+	if p.foundEmpty(gk, namespace) {
+		return true
+	}
+	err := p.spend()
+	if err == nil {
+		var found []memberObject
+		if found, err = p.listIn(k.GVK, nil, namespace); err == nil {
+			l.members = append(l.members, found...)
+			p.noteEmpty(gk, namespace, len(found) == 0)
+			return true
+		}
+	}
+	switch {
+	case errors.Is(err, errBudget):
+		l.more = true
+		l.open[gk] = struct{}{}
+	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
+		l.notServed(gk)
+	default:
+		p.listFailed(l, gk, err)
+	}
+	return false
+}
+
+// foundEmpty reports whether an earlier pass over an owner that is being
+// deleted has found nothing there a moment ago. A deletion that needs more
+// requests than one pass may send goes on where the last pass ended.
+func (p *pruning) foundEmpty(gk schema.GroupKind, namespace string) bool {
+	at, known := p.memory.Prune.Empty[memory.Place{Kind: gk, Namespace: namespace}]
+	return known && p.finalize && p.now.Sub(at) < memory.SettleTime
+}
+
+func (p *pruning) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
+	if !p.finalize || !empty {
+		return
+	}
+	m := &p.memory.Prune
+	if m.Empty == nil {
+		m.Empty = map[memory.Place]time.Time{}
+	}
+	m.Empty[memory.Place{Kind: gk, Namespace: namespace}] = p.now
+}
+
+// notServed notes a kind of which there is nothing, as far as the API server
+// knows. What it knows may be out of date, so that the kind stays recorded.
+func (l *listing) notServed(gk schema.GroupKind) {
+	l.open[gk] = struct{}{}
+	l.absent = append(l.absent, gk)
+}
+
+func (p *pruning) listFailed(l *listing, gk schema.GroupKind, err error) {
+	l.open[gk] = struct{}{}
+	l.failed = append(l.failed, fmt.Errorf("list %s: %w", gk, err))
+}
+
+// listFar lists kinds from the API server in namespaces that only the inventory
+// names, one namespace after the other as far as the budget goes.
+func (p *pruning) listFar(l *listing, kinds []*intent.Kind, far []string) {
+	for _, ns := range far {
+		for _, k := range kinds {
+			if !p.listLive(l, k, ns) {
+				return
+			}
+		}
+		l.searched = append(l.searched, ns)
+	}
+}
+
+// addUnseen adds members that were written and that no list shows yet.
+func (p *pruning) addUnseen(l *listing) {
+	found := map[applyset.ObjectID]struct{}{}
+	for i := range l.members {
+		found[l.members[i].id] = struct{}{}
+	}
+	for id, m := range p.memory.Children {
+		if _, known := found[id]; known || m.UID() == "" || m.Ours() != m.UID() || !m.Pending() || (m.Mode() != apply.Own && m.Mode() != apply.Once) {
+			continue
+		}
+		planned := m.InPass(p.memory.Pass)
+		proven, version, err := p.provesRemembered(id, m, planned)
+		if err != nil {
+			p.listFailed(l, id.GroupKind, err)
+		}
+		if proven {
+			l.members = append(l.members, memberObject{
+				id: id, gvk: m.GVK(), uid: m.UID(), version: version, planned: planned,
+				holdsData: p.env.holdsData(id.GroupKind) || (m.SentOnce() && id.GroupKind == secrets),
+			})
+		}
+	}
+}
+
+// leaveUnknown takes the members of kinds that are not known out of the
+// surplus, and reports what that keeps.
+func (p *pruning) leaveUnknown(l *listing, surplus []memberObject) []memberObject {
+	kept := map[schema.GroupKind][]string{}
+	surplus = slices.DeleteFunc(surplus, func(m memberObject) bool {
+		gk := m.id.GroupKind
+		if _, unknown := l.unknown[gk]; !unknown {
+			return false
+		}
+		kept[gk] = append(kept[gk], m.id.String())
+		return true
+	})
+	for _, gk := range sortedKinds(l.unknown) {
+		if len(kept[gk]) == 0 && p.unknown[gk] != nil {
+			continue // nothing exists that could be kept
+		}
+		slices.Sort(kept[gk])
+		p.block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Objects: kept[gk], Cause: l.unknown[gk]})
+	}
+	return surplus
+}
+
+func sortedKinds[T any](kinds map[schema.GroupKind]T) []schema.GroupKind {
+	out := make([]schema.GroupKind, 0, len(kinds))
+	for gk := range kinds {
+		out = append(out, gk)
+	}
+	slices.SortFunc(out, applyset.CompareKinds)
+	return out
+}

@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+)
+
+// plannedRelease is a contribution that is recorded and no longer planned.
+type plannedRelease struct {
+	id     applyset.ObjectID
+	result apply.ObjectResult
+	// found is the object as it was looked at, nil if it does not exist.
+	found *metav1.PartialObjectMetadata
+	// looked is when that was.
+	looked time.Time
+	// kept reports that it stays recorded, as nobody has looked for it, or as
+	// the object is planned in another mode in which the part stays.
+	kept bool
+	// later reports that the next pass decides about it again.
+	later bool
+}
+
+// pending reports whether the contribution is not given back yet.
+func (r *plannedRelease) pending() bool {
+	return r.result.Err != nil || r.result.Verb != apply.VerbNone
+}
+
+// stays keeps the part for now.
+func (r *plannedRelease) stays() { r.kept, r.result.Verb = true, apply.VerbNone }
+
+// decideReleases decides which contributions are given back.
+func (p *pruning) decideReleases(l *listing) {
+	for _, id := range p.parts(l) {
+		m := p.memory.Children[id]
+		planned := m != nil && m.InPass(p.memory.Pass)
+		if planned && isPartial(m.Mode()) && !p.isOwner(id) {
+			continue
+		}
+		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
+		r.result.GVK, r.result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
+		r.result.Verb, r.result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
+		if planned || p.keepsKind(id.GroupKind) {
+			r.kept = r.kept || !planned
+			p.releases = append(p.releases, r)
+			continue
+		}
+		p.markUnknown(l, id.GroupKind)
+		if !p.env.declared.allows(id.GroupKind) {
+			r.kept = true
+			l.unknown[id.GroupKind] = fmt.Errorf("a contribution to %s is recorded, and %s is not declared", id, id.GroupKind)
+		} else if err := p.decideRelease(r); errors.Is(err, errBudget) {
+			r.kept, l.more = true, true
+		} else if err != nil {
+			r.result.Reason, r.result.Outcome, r.result.Err = apply.ReasonReadFailed, apply.OutcomeFailed, fmt.Errorf("give back the contribution: %w", err)
+		}
+		p.releases = append(p.releases, r)
+	}
+}
+
+// parts are the objects of which the owner has a part.
+func (p *pruning) parts(l *listing) []applyset.ObjectID {
+	if p.group != nil {
+		return p.foundParts(l, p.groupKinds())
+	}
+	recorded := recordedInventory(p.pass).Contributions
+	if !p.memory.Metadata.Lost {
+		return recorded
+	}
+	var declared []schema.GroupVersionKind
+	for _, use := range []apply.KindUse{apply.KindOwned, apply.KindWritten} {
+		for _, k := range p.env.declared.of(use) {
+			declared = append(declared, k.GVK)
+		}
+	}
+	// What is planned of the owner's own metadata is under a manager of its own and is no contribution.
+	found := append(slices.DeleteFunc(p.foundParts(l, declared), p.isOwner), recorded...)
+	slices.SortFunc(found, applyset.CompareIDs)
+	return slices.Compact(found)
+}
+
+// hasPart reports whether a child that is planned in another mode may still
+// have fields under the manager of this owner alone.
+func (p *pruning) hasPart(id applyset.ObjectID) bool {
+	for _, c := range p.children {
+		if c.id == id {
+			return c.live == nil || fieldset.Entry(c.live.GetManagedFields(), p.contributor()) != nil
+		}
+	}
+	return true
+}
+
+// keepsPart reports whether a part stays recorded that is to be looked at again:
+// its object is planned in another mode and has not become that yet, or nobody
+// else has a part of it any more. What a group keeps is not to be forgotten,
+// either.
+func (p *pruning) keepsPart() bool {
+	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool {
+		m := p.memory.Children[r.id]
+		return r.kept && (p.group != nil || r.later || (m != nil && m.InPass(p.memory.Pass)))
+	})
+}
+
+func (p *pruning) decideRelease(r *plannedRelease) error {
+	r.result.Reason = apply.ReasonMissing
+	mapping, err := p.env.client.RESTMapper().RESTMapping(r.id.GroupKind)
+	if meta.IsNoMatchError(err) {
+		return nil // the kind is gone, and its objects with it
+	}
+	if err != nil {
+		return err
+	}
+	r.result.GVK = mapping.GroupVersionKind
+	found, err := p.lookAt(r)
+	if err != nil || found == nil {
+		return err
+	}
+	r.result.UID, r.found = found.UID, found
+	if r.has(p.contributor()) {
+		r.result.Verb, r.result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
+	}
+	if r.result.Verb == apply.VerbRelease && goesWithPart(p.pass, found) {
+		r.result.Verb, r.result.HoldsData = apply.VerbPrune, p.env.holdsData(r.id.GroupKind)
+	}
+	return nil
+}
+
+// lookAt reads the object of a part, unless an earlier pass has looked at it and
+// left it alone a moment ago: what is kept costs no request in each pass.
+func (p *pruning) lookAt(r *plannedRelease) (*metav1.PartialObjectMetadata, error) {
+	if part, ok := p.memory.Prune.Parts[r.id]; ok && p.now.Sub(part.At) < listingPeriod && !p.finalize {
+		r.looked = part.At
+		return part.Found, nil
+	}
+	if err := p.spend(); err != nil {
+		return nil, err
+	}
+	r.looked = p.now
+	return p.liveMetadata(r.result.GVK, r.id.Key)
+}
+
+// noteHeldParts remembers the parts that are left alone.
+func (p *pruning) noteHeldParts() {
+	parts := map[applyset.ObjectID]memory.Part{}
+	for _, r := range p.releases {
+		if r.kept && !r.later && r.found != nil {
+			parts[r.id] = memory.Part{Found: r.found, At: r.looked}
+		}
+	}
+	p.memory.Prune.Parts = parts
+}
+
+// keptReleases are the contributions that stay recorded although nothing is to
+// be done about them.
+func (p *pruning) keptReleases() []applyset.ObjectID {
+	var kept []applyset.ObjectID
+	for _, r := range p.releases {
+		if r.kept {
+			kept = append(kept, r.id)
+		}
+	}
+	return kept
+}
+
+// releaseAll gives the contributions back. It returns those that could not be.
+func (p *pruning) releaseAll() []applyset.ObjectID {
+	var kept []applyset.ObjectID
+	for _, r := range p.releases {
+		if r.result.Verb != apply.VerbNone {
+			p.release(r)
+		}
+		if r.result.Err != nil || r.kept {
+			kept = append(kept, r.id)
+		}
+		if r.result.Err != nil || r.result.Verb != apply.VerbNone {
+			p.result.Objects = append(p.result.Objects, r.result)
+		}
+	}
+	return kept
+}
+
+// release takes this owner's part out of an object, and deletes one that was
+// shared and is nobody's then. It acts on the version that was looked at: an
+// owner that comes or goes meanwhile makes it look again. An object that would
+// only now go with the part is left to the next pass, which guards it.
+func (p *pruning) release(r *plannedRelease) {
+	outcome, err := p.giveBack(r)
+	for tries := 1; apierrors.IsConflict(err) && tries < maxTries; tries++ {
+		var found *metav1.PartialObjectMetadata
+		if found, err = p.liveMetadata(r.result.GVK, r.id.Key); err != nil {
+			break
+		}
+		if r.found = found; !r.has(p.contributor()) {
+			outcome = apply.OutcomeUnchanged // gone or replaced, and our fields with it
+			break
+		}
+		if r.result.Verb == apply.VerbRelease && goesWithPart(p.pass, found) {
+			r.kept, r.later = true, true
+			p.requeue(confirmAfter)
+			return
+		}
+		outcome, err = p.giveBack(r)
+	}
+	if err != nil {
+		r.result.Outcome, r.result.Err = apply.OutcomeFailed, fmt.Errorf("give back the contribution: %w", err)
+		return
+	}
+	r.result.Outcome = outcome
+	delete(p.memory.Children, r.id)
+}
+
+// has reports whether the object that was looked at is the one that is meant
+// and has fields of the manager.
+func (r *plannedRelease) has(manager string) bool {
+	return r.found != nil && r.found.UID == r.result.UID && fieldset.Entry(r.found.ManagedFields, manager) != nil
+}

@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/naming"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+)
+
+var (
+	errNoNamespace = intent.PlanError("child: metadata.namespace is empty, and the owner has none to default to")
+	errNamespace   = intent.PlanError("child: metadata.namespace is set, but the kind is cluster-scoped")
+	errTwice       = intent.PlanError("child: planned twice in one plan")
+	errLeftBehind  = intent.PlanError("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
+		"it would be left behind; set Hold as long as it is needed, then leave it out")
+)
+
+// noName is the error of a child without a name. Server-side apply cannot make one up from generateName (Kubernetes refuses
+// it), and a create could not be found again by the next pass, which would create another one.
+func noName(c *apply.Child) error {
+	prefix := ""
+	if c.Object != nil {
+		prefix = c.Object.GetGenerateName()
+	} else if content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.Configuration); err == nil {
+		prefix, _, _ = unstructured.NestedString(content, "metadata", "generateName")
+	}
+	const want = "want a name that is the same in each pass"
+	if prefix == "" {
+		return intent.PlanError("child: metadata.name is empty, " + want)
+	}
+	return intent.PlanError(fmt.Sprintf("child: metadata.name is empty and metadata.generateName is %q, which cannot be applied: %s, "+
+		"such as one derived from the owner's", prefix, want))
+}
+
+// checkNameLength reports a name with which an object of the kind does not work. The API server accepts some of them: it refuses the Pods of
+// such a StatefulSet, which the plan does not name. An object that the plan does not create has the name that others gave it.
+func checkNameLength(c *child) error {
+	limit := naming.LimitOf(c.id.GroupKind.Group, c.id.GroupKind.Kind)
+	if limit == 0 || len(c.id.Key.Name) <= limit || c.planned.Mode == apply.Contribute || c.planned.Existing {
+		return nil
+	}
+	return intent.PlanError(fmt.Sprintf("child: metadata.name %q has %d characters, want at most %d, with which a %s works: "+
+		"derive it with naming.ForKind", c.id.Key.Name, len(c.id.Key.Name), limit, c.id.GroupKind.Kind))
+}
+
+// What is planned of the owner's own metadata is decided about and applied like
+// a contribution to somebody else's object, under a field manager of its own:
+// neither the inventory nor a status is written under that name. Its object is
+// the owner of the pass, and each write is pinned to the version that was
+// looked at, so that the pass can go on with what was answered.
+
+var (
+	// errGroupMetadata is the error of metadata that is planned of a group.
+	errGroupMetadata = intent.PlanError("metadata: a group is no object and has none; leave Metadata out of its plan")
+	// errMoreMetadata is the error of metadata that is not for a plan to say.
+	errMoreMetadata = intent.PlanError("metadata: want only labels, annotations and finalizers of the owner")
+	errPlannedOwner = intent.PlanError("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
+)
+
+// resolveAll resolves the children: kind, name, hash, memory.
+func (p *pass) resolveAll() {
+	p.pool = p.env.takePool(len(p.plan.Children))
+	all := *p.pool
+	if p.plan.Hold {
+		p.identity = 1
+	}
+	p.children = make([]*child, len(all))
+	for i := range p.plan.Children {
+		c := &all[i]
+		p.children[i] = c
+		c.planned = &p.plan.Children[i]
+		c.member = c.planned.Mode == apply.Own || c.planned.Mode == apply.Once
+		if err := p.resolve(c); err != nil {
+			c.fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
+			p.unresolved(c, fmt.Errorf("%s: %w", c.describe(), err))
+		}
+	}
+	p.identifyKept()
+	for gk, cause := range p.plan.Unknown {
+		p.markUnknown(gk, cause)
+	}
+}
+
+// unresolved notes that the plan has a child that is not known: of its kind
+// nothing is pruned, and of no kind if not even that is known.
+func (p *pass) unresolved(c *child, err error) {
+	gvk := p.env.kinds.GVK(c.planned)
+	if gvk.Empty() {
+		p.incomplete = err
+		return
+	}
+	c.result.GVK, c.result.Key = gvk, intent.Key(c.planned)
+	p.markUnknown(gvk.GroupKind(), err)
+}
+
+// markUnknown notes that it is not known what is wanted of a kind.
+func (p *pass) markUnknown(gk schema.GroupKind, cause error) {
+	if p.unknown == nil {
+		p.unknown = map[schema.GroupKind]error{}
+	}
+	if p.unknown[gk] == nil {
+		p.unknown[gk] = cause
+		p.identity += p.env.hasher.Text(gk.String())
+	}
+}
+
+func (p *pass) resolve(c *child) error {
+	k, err := p.env.kinds.Of(c.planned)
+	if err != nil {
+		return err
+	}
+	c.kind = k
+	c.result.GVK, c.result.Announcement = k.GVK, c.planned.Announcement
+	c.id = applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: intent.Key(c.planned)}
+	if k.Namespaced && c.id.Key.Namespace == "" {
+		c.id.Key.Namespace = p.owner.GetNamespace()
+	}
+	c.result.Key = c.id.Key
+	if err := p.checkIdentity(c); err != nil {
+		return err
+	}
+	c.reach = c.member && p.reaches(c.id.Key.Namespace)
+	if p.finalize && !p.plan.Hold && !c.planned.Existing && (isPartial(c.planned.Mode) || c.member && !c.reach) {
+		return errLeftBehind
+	}
+	c.manager = p.env.options.FieldManager
+	if isPartial(c.planned.Mode) {
+		c.manager = p.contributor()
+	}
+	c.memory = p.memory.Child(c.id)
+	if !c.memory.Planned(p.memory.Pass, c.planned.Mode, k.GVK) {
+		return errTwice
+	}
+	c.memory.NoteSentOnce(c.planned.Mode == apply.Once || slices.ContainsFunc(c.planned.Fields, func(r apply.FieldRule) bool {
+		return r.Policy == apply.FieldCreateOnly
+	}))
+	c.hash = p.env.hasher.Child(c.planned)
+	p.identity += childIdentity(p.env.hasher, c)
+	return nil
+}
+
+// checkIdentity reports a name or a namespace that no object of the kind can have, or only the owner has.
+func (p *pass) checkIdentity(c *child) error {
+	switch {
+	case p.isOwner(c.id):
+		return errPlannedOwner
+	case c.id.Key.Name == "":
+		return noName(c.planned)
+	case c.kind.Namespaced && c.id.Key.Namespace == "":
+		return errNoNamespace
+	case !c.kind.Namespaced && c.id.Key.Namespace != "":
+		return errNamespace
+	}
+	return checkNameLength(c)
+}
+
+// reaches reports whether garbage collection follows an owner reference from the
+// owner to a child: within a namespace, and from cluster-scoped owners.
+func (p *pass) reaches(namespace string) bool {
+	if p.group != nil {
+		return false
+	}
+	return !p.ownerKind.Namespaced || (namespace != "" && namespace == p.owner.GetNamespace())
+}
+
+func childIdentity(h *intent.Hasher, c *child) uint64 {
+	s := h.Start()
+	writeIdentity(s, c)
+	return h.Finish(s)
+}
+
+func writeIdentity(s *maphash.Hash, c *child) {
+	content.WriteString(s, c.id.GroupKind.Group)
+	content.WriteString(s, c.id.GroupKind.Kind)
+	content.WriteString(s, c.id.Key.Namespace)
+	content.WriteString(s, c.id.Key.Name)
+	content.WriteUint(s, uint64(c.planned.Mode)) //nolint:gosec // a small enumeration
+}

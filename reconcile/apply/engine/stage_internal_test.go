@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// stage has the owner "shop" and an engine on a fake API server. It is for decisions: what depends on how an API server defaults,
+// validates or merges is tested on a real one.
+type stage struct {
+	t      *testing.T
+	server client.Client
+	clock  *testingclock.FakePassiveClock
+	owner  *corev1.ConfigMap
+	engine *Engine
+	// refusal answers patches, cached answers the reads of the cache; nil for the API server.
+	refusal error
+	cached  *corev1.ConfigMap
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	mapper := apimeta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), apimeta.RESTScopeNamespace)
+	s := &stage{
+		t: t, clock: testingclock.NewFakePassiveClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)),
+		owner: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "default", UID: "1"}},
+	}
+	s.server = fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithRESTMapper(mapper).WithReturnManagedFields().
+		WithObjects(s.owner).Build()
+	s.check(s.server.Get(t.Context(), s.key(), s.owner))
+	s.start("operator")
+	return s
+}
+
+// start replaces the engine by one of a new process.
+func (s *stage) start(manager string, former ...string) {
+	s.t.Helper()
+	watching, ok := s.server.(client.WithWatch)
+	if !ok {
+		s.t.Fatal("the fake client cannot watch")
+	}
+	cache := interceptor.NewClient(watching, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if into, ok := o.(*corev1.ConfigMap); ok && s.cached != nil {
+				s.cached.DeepCopyInto(into)
+				return nil
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			if s.refusal != nil {
+				return s.refusal
+			}
+			return c.Patch(ctx, o, patch, opts...)
+		},
+	})
+	e, err := New(cache, s.server, apply.Options{
+		FieldManager: manager, FormerManagers: former, OptOutAnnotation: "example.com/managed", Clock: s.clock, Concurrency: 1,
+	})
+	s.check(err)
+	s.engine = e
+}
+
+func (s *stage) check(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// key is the name of the owner.
+func (s *stage) key() client.ObjectKey { return client.ObjectKeyFromObject(s.owner) }
+
+// begin begins a pass, which ends with the test.
+func (s *stage) begin(plan apply.Plan) *pass {
+	s.t.Helper()
+	p, err := s.engine.env.begin(s.t.Context(), s.owner, &plan, s.engine.memory.Owner(s.owner))
+	s.check(err)
+	s.t.Cleanup(p.end)
+	return p
+}
+
+// apply carries a plan out, whatever comes of it.
+func (s *stage) apply(plan apply.Plan) apply.Result {
+	s.t.Helper()
+	return s.engine.Apply(s.t.Context(), s.owner, plan)
+}
+
+// create creates an object as another manager does.
+func (s *stage) create(o client.Object) {
+	s.t.Helper()
+	o.SetUID("2")
+	s.check(s.server.Create(s.t.Context(), o, client.FieldOwner("rival")))
+}
+
+// child returns the ConfigMap "settings".
+func (s *stage) child() *corev1.ConfigMap {
+	s.t.Helper()
+	o := &corev1.ConfigMap{}
+	s.check(s.server.Get(s.t.Context(), client.ObjectKey{Namespace: "default", Name: "settings"}, o))
+	return o
+}
+
+// update changes the ConfigMap "settings" as another manager does.
+func (s *stage) update(change func(*corev1.ConfigMap)) {
+	s.t.Helper()
+	o := s.child()
+	change(o)
+	s.check(s.server.Update(s.t.Context(), o, client.FieldOwner("rival")))
+}
+
+// settings is the ConfigMap that most plans have.
+func settings() *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: "default"}, Data: map[string]string{"color": "green"}}
+}
+
+// controlledByAnother is that ConfigMap as the child of another owner.
+func controlledByAnother() *corev1.ConfigMap {
+	o := settings()
+	controller := true
+	o.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "3", Controller: &controller}}
+	return o
+}
+
+// planOf is a plan of one object.
+func planOf(o client.Object, opts ...apply.ChildOption) apply.Plan {
+	var plan apply.Plan
+	plan.Apply(o, opts...)
+	return plan
+}

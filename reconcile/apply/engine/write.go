@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+)
+
+// writeOwner applies what is planned of the owner's metadata. That the
+// inventory has just been written is no conflict.
+func writeOwner(p *pass) {
+	c := p.ownerChild
+	if c == nil || c.action == actionNone {
+		return
+	}
+	if m := &p.memory.Metadata; c.live != nil && m.Replaced != "" && c.live.GetResourceVersion() == m.Replaced {
+		c.live.SetResourceVersion(m.Written.Version())
+	}
+	writeChild(p, c)
+}
+
+// writeChildren sends what the children need, rank by rank.
+func writeChildren(p *pass) {
+	var ranks map[int][]*child
+	for _, c := range p.children {
+		if c.action != actionNone {
+			if ranks == nil {
+				ranks = map[int][]*child{}
+			}
+			ranks[c.kind.Rank] = append(ranks[c.kind.Rank], c)
+		}
+	}
+	if ranks == nil {
+		return
+	}
+	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
+		ready := ranks[rank][:0]
+		for _, c := range ranks[rank] {
+			if err := checkNeeds(p, c); err != nil {
+				c.failed(apply.OutcomeBlocked, err)
+				continue
+			}
+			ready = append(ready, c)
+		}
+		writeParallel(p, ready)
+	}
+}
+
+// writeParallel sends with as many workers as the options allow.
+func writeParallel(p *pass, children []*child) {
+	workers := min(len(children), p.env.options.Concurrency)
+	if workers <= 1 {
+		for _, c := range children {
+			writeChild(p, c)
+		}
+		return
+	}
+	next := make(chan *child)
+	var wg sync.WaitGroup
+	var panicked atomic.Pointer[any]
+	for range workers {
+		wg.Go(func() {
+			for c := range next {
+				if cause := sendRecovered(p, c); cause != nil {
+					panicked.CompareAndSwap(nil, &cause)
+				}
+			}
+		})
+	}
+	for _, c := range children {
+		next <- c
+	}
+	close(next)
+	wg.Wait()
+	if cause := panicked.Load(); cause != nil {
+		panic(*cause) //nolint:forbidigo // it is that of a worker, again in the goroutine of the pass, whose caller recovers
+	}
+}
+
+// sendRecovered carries out the action of one child, and returns what that has
+// panicked with.
+func sendRecovered(p *pass, c *child) (cause any) {
+	defer func() {
+		if cause = recover(); cause != nil {
+			cause = fmt.Sprintf("%s: %v\n\n%s", c.id, cause, debug.Stack())
+		}
+	}()
+	writeChild(p, c)
+	return nil
+}
+
+// checkNeeds returns an error if the child's namespace or definition failed.
+func checkNeeds(p *pass, c *child) error {
+	for _, other := range p.children {
+		if other.result.Err == nil || other.kind == nil || contestedOnly(other) {
+			continue
+		}
+		switch other.id.GroupKind {
+		case schema.GroupKind{Kind: "Namespace"}:
+			if other.id.Key.Name == c.id.Key.Namespace {
+				return fmt.Errorf("its namespace %s failed", other.id.Key.Name)
+			}
+		case schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
+			if defines(p, other, c.id.GroupKind) {
+				return fmt.Errorf("its definition %s failed", other.id.Key.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// contestedOnly reports whether a child exists, and is as planned save for fields
+// that are left to others.
+func contestedOnly(c *child) bool {
+	return len(c.contested) > 0 && c.result.Outcome == apply.OutcomeContested
+}
+
+// defines reports whether a definition that is planned is that of the kind. One
+// that cannot be read may be.
+func defines(p *pass, definition *child, gk schema.GroupKind) bool {
+	if _, group, _ := strings.Cut(definition.id.Key.Name, "."); group != gk.Group || group == "" {
+		return false
+	}
+	content, err := p.env.encoder.Intent(intent.Written(definition.planned))
+	if err != nil {
+		return true
+	}
+	kind, found, err := unstructured.NestedString(content, "spec", "names", "kind")
+	return !found || err != nil || kind == gk.Kind
+}
+
+// writeChild carries out the action of one child.
+func writeChild(p *pass, c *child) {
+	if err := p.ctx.Err(); err != nil {
+		c.failed(apply.OutcomeFailed, err)
+		return
+	}
+	if inTerminatingNamespace(p, c) {
+		return
+	}
+	defer noteNamespace(p, c)
+	var err error
+	switch c.action {
+	case actionNone:
+		return
+	case actionCreate:
+		err = createChild(p, c)
+	case actionMigrate:
+		var right bool
+		if right, err = migrateManagers(p, c); err == nil && !right {
+			err = applyMigrated(p, c)
+		}
+	case actionApply:
+		err = patchChild(p, c)
+	case actionRemove:
+		err = removeFields(p, c)
+	case actionMark:
+		err = markChild(p, c)
+	}
+	if c.action == actionRemove && apierrors.IsInvalid(err) {
+		c.memory.ForgetProof()
+		failWithBackoff(p, c, apply.OutcomeFailed, err) // another object would not help
+		return
+	}
+	for range maxTries {
+		if err == nil {
+			return
+		}
+		refusal := err
+		if err = removeEmptied(p, c, refusal); err == refusal { //nolint:errorlint // the very same: nothing was done
+			if err = removeUnowned(p, c, refusal); err == refusal { //nolint:errorlint // as above
+				err = removeConflicting(p, c, refusal)
+			}
+		}
+		if err == nil || err == refusal { //nolint:errorlint // as above
+			break
+		}
+	}
+	if err != nil {
+		handleRefusal(p, c, err)
+	}
+}
+
+// createChild posts a child that is created once; a POST never hits an object that
+// exists.
+func createChild(p *pass, c *child) error {
+	u := &unstructured.Unstructured{Object: c.content}
+	u.SetGroupVersionKind(c.kind.GVK)
+	u.SetName(c.id.Key.Name)
+	u.SetNamespace(c.id.Key.Namespace)
+	err := p.env.client.Create(p.ctx, u, client.FieldOwner(c.manager))
+	if apierrors.IsAlreadyExists(err) {
+		return handleExisting(p, c, err)
+	}
+	if err != nil {
+		return err
+	}
+	c.result.Outcome = apply.OutcomeCreated
+	c.memory.Made(p.now)
+	c.memory.Wrote(u, p.now)
+	c.memory.ProvenOurs(u.GetUID())
+	c.memory.Accept(c.hash, u.GetResourceVersion())
+	c.memory.Succeeded(p.now)
+	return nil
+}
+
+// handleExisting handles a child that is there although the cache does not show it.
+func handleExisting(p *pass, c *child, cause error) error {
+	found, err := p.liveMetadata(c.kind.GVK, c.id.Key)
+	if err != nil || found == nil {
+		return errors.Join(cause, err)
+	}
+	c.result.Reason = apply.ReasonExists
+	if !checkOwner(p, c, found) {
+		return nil
+	}
+	c.memory.Wrote(found, p.now) // as good as a write that the cache does not show yet
+	if outdatedReference(p, found) < 0 {
+		c.memory.Accept(c.hash, found.ResourceVersion)
+	}
+	if provesMember(p, found, "") {
+		c.memory.ProvenOurs(found.UID)
+	}
+	return nil
+}
+
+// sendApply sends one server-side apply in the representation that is also read.
+func sendApply(ctx context.Context, e *env, c *child, data []byte, force bool, opts ...client.PatchOption) (client.Object, error) {
+	o := c.kind.NewObject()
+	o.SetName(c.id.Key.Name)
+	o.SetNamespace(c.id.Key.Namespace)
+	opts = append(opts, client.FieldOwner(c.manager))
+	if force {
+		opts = append(opts, client.ForceOwnership)
+	}
+	if err := e.client.Patch(ctx, o, client.RawPatch(types.ApplyPatchType, data), opts...); err != nil {
+		return nil, err
+	}
+	return o, nil
+}

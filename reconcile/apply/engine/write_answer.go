@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+)
+
+// learnAnswer is the last stage of an apply: it notes what the answer has changed,
+// and learns from it.
+func learnAnswer(p *pass, c *child, answer client.Object) {
+	made := c.live == nil && c.uid == ""
+	switch {
+	case made:
+		c.result.Outcome = apply.OutcomeCreated
+	case c.live == nil:
+		c.result.Outcome = apply.OutcomeUpdated
+	case c.live.GetResourceVersion() != answer.GetResourceVersion():
+		c.result.Outcome, c.result.Fields = apply.OutcomeUpdated, changedFields(p, c)
+	}
+	learnFrom(p, c, answer, made)
+	if len(c.contested) > 0 {
+		reportContest(p, c)
+	}
+}
+
+// statusBehind reports whether a status has an observedGeneration, and one below the generation.
+func statusBehind(content map[string]any, generation int64) bool {
+	status, _ := content["status"].(map[string]any)
+	switch observed := status["observedGeneration"].(type) {
+	case int64:
+		return observed < generation
+	case float64:
+		return int64(observed) < generation
+	case json.Number:
+		n, err := observed.Int64()
+		return err == nil && n < generation
+	}
+	return false
+}
+
+// learnFrom remembers the answer to a write of the child; made reports that it was created.
+func learnFrom(p *pass, c *child, answer client.Object, made bool) {
+	c.answer = answer
+	after, err := fieldset.Observe(p.env.encoder, answer, c.manager)
+	c.result.Unobserved = c.result.Wrote() && c.planned.Mode == apply.Own && statusBehind(after.Content, answer.GetGeneration())
+	learned := memory.Answer{
+		Object: answer, Intent: c.hash, Made: made, Member: c.member, Contested: len(c.contested) > 0,
+		Owned:     memory.Remembered(after.Own.Entry, p.owner.GetUID()),
+		Unchanged: c.live != nil && c.live.GetResourceVersion() == answer.GetResourceVersion(),
+	}
+	if err == nil {
+		same := learned.Unchanged || sendsSame(p, c, answer, after)
+		learnt := p.env.hasher.Learn(subjectOf(p, c, answer, after.Own.Set, after.Content), pathsSentOnce(c))
+		learned.Projection, learned.Overridden = learnt.Projection, learnt.Overridden
+		if learnt.Overridden {
+			learned.OverriddenFields = overriddenFields(c, after)
+		}
+		learned.Read, learned.Final = true, learned.Unchanged || (learnt.Taken && same)
+	}
+	c.memory.Learn(learned, p.now)
+	if answer.GetDeletionTimestamp() != nil && !partOfAnother(p, c) {
+		c.memory.ForgetProof() // the next pass reports that it is being deleted
+		c.requeue = confirmAfter
+	}
+}
+
+// maxOverridden is how many overridden fields of an object are remembered and
+// reported.
+const maxOverridden = 3
+
+// overriddenFields are planned fields that have another value in the answer.
+// What is there beside planned values, such as a default, is none.
+func overriddenFields(c *child, after fieldset.Observation) []apply.FieldChange {
+	w := &changeWriter{child: c}
+	comparison := fieldset.Comparison{Schema: c.kind.Schema, Report: func(d fieldset.Difference) {
+		if !d.Unowned {
+			w.values(d.Path, d.Live, d.Intent)
+		}
+	}}
+	comparison.Object(after.Own.Set, c.content, after.Content)
+	changes := slices.DeleteFunc(w.changes, func(f apply.FieldChange) bool { return f.To == "" })
+	return slices.Clone(changes[:min(len(changes), maxOverridden)])
+}
+
+// sendsSame reports whether the rules for single fields make of the answer what
+// was sent. A field that was left to others can be gone with the value that it
+// is a part of.
+func sendsSame(p *pass, c *child, answer client.Object, after fieldset.Observation) bool {
+	if len(c.rules) == 0 || len(c.contested) > 0 {
+		return true
+	}
+	next := &child{
+		planned: c.planned, kind: c.kind, id: c.id, hash: c.hash, memory: c.memory, member: c.member, reach: c.reach, manager: c.manager,
+		rules: c.rules, live: answer,
+	}
+	var err error
+	if next.content, err = compileContent(p, next); err != nil {
+		return false
+	}
+	applyRules(p, next, after.Own.Set, after.Content)
+	for _, path := range c.leftSeeds {
+		leaveField(next, path, nil, nil)
+	}
+	return restoreSentOnce(next, after.Own.Set, after.Content) && reflect.DeepEqual(next.content, c.content)
+}

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+)
+
+// markChild updates the owner reference and the label of a child whose content is left
+// alone, in the version that was looked at.
+func markChild(p *pass, c *child) error {
+	for range maxTries {
+		answer, err := sendMark(p, c)
+		if err == nil {
+			c.result.Outcome = apply.OutcomeUpdated
+			c.memory.Wrote(answer, p.now)
+			c.memory.Accept(c.hash, answer.GetResourceVersion())
+			c.memory.Succeeded(p.now)
+			return nil
+		}
+		if !apierrors.IsConflict(err) {
+			return fmt.Errorf("update the owner reference: %w", err)
+		}
+		c.result.Fields = nil
+		if decideChildAgain(p, c); c.action != actionMark {
+			return nil // the next pass looks at it again
+		}
+	}
+	return errUnsettled
+}
+
+func sendMark(p *pass, c *child) (client.Object, error) {
+	references := c.live.GetOwnerReferences()
+	metadata := map[string]any{"uid": c.live.GetUID(), "resourceVersion": c.live.GetResourceVersion()}
+	if at := outdatedReference(p, c.live); at >= 0 {
+		updated := append([]metav1.OwnerReference(nil), references...)
+		updated[at].APIVersion = p.ownerKind.GVK.GroupVersion().String()
+		metadata["ownerReferences"] = updated
+	}
+	if c.live.GetLabels()[applyset.PartOfLabel] == "" && c.member && !c.planned.Existing {
+		metadata["labels"] = map[string]string{applyset.PartOfLabel: p.setID}
+	}
+	data, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return nil, err
+	}
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(c.kind.GVK)
+	o.Name, o.Namespace = c.id.Key.Name, c.id.Key.Namespace
+	if err := p.env.client.Patch(p.ctx, o, client.RawPatch(types.MergePatchType, data), client.FieldOwner(c.manager)); err != nil {
+		return nil, err
+	}
+	return o, nil
+}

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// createDryRun returns what the API server would create from the intent, by the
+// dry run of a create. The name of the object is taken, so that the dry run uses a generated one.
+// The result is nil without an error if the API server would accept the
+// intent and what it makes of it is not known: where the only obstacles are values
+// that the existing object has, such as a node port, or where the kind limits names.
+func createDryRun(p *pass, c *child) (map[string]any, error) {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.content)}
+	u.SetGroupVersionKind(c.kind.GVK)
+	u.SetGenerateName(c.id.Key.Name)
+	u.SetNamespace(c.id.Key.Namespace)
+	err := p.env.client.Create(p.ctx, u, client.FieldOwner(c.manager), client.DryRunAll)
+	switch {
+	case err == nil:
+		return u.Object, nil
+	case collidesWithItself(p, c, err):
+		return nil, nil //nolint:nilnil // accepted, and not known
+	case !refusesName(err):
+		return nil, err
+	}
+	u = &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.content)}
+	u.SetGroupVersionKind(c.kind.GVK)
+	u.SetName(c.id.Key.Name)
+	u.SetNamespace(c.id.Key.Namespace)
+	err = p.env.client.Create(p.ctx, u, client.FieldOwner(c.manager), client.DryRunAll)
+	if err == nil || apierrors.IsAlreadyExists(err) || collidesWithItself(p, c, err) {
+		return nil, nil //nolint:nilnil // as above
+	}
+	return nil, err
+}
+
+// refusesName reports whether an error is about the generated name, directly or
+// as a part of the object that has to agree with it.
+func refusesName(err error) bool {
+	return apierrors.IsInvalid(err) && slices.ContainsFunc(causesOf(err), func(cause metav1.StatusCause) bool {
+		return strings.HasPrefix(cause.Field, "metadata.")
+	})
+}

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+)
+
+// maxTries bounds the requests of one child in a pass: what the API server
+// refuses is looked at, decided anew and tried again.
+const maxTries = 4
+
+// onlyCreate is a resourceVersion that no object has. An apply with it creates
+// an object, as the version of a missing one is not looked at, and is refused
+// by one that exists.
+const onlyCreate = "1"
+
+var errUnsettled = errors.New("it changes faster than it can be looked at")
+
+// patchChild applies the intent, first taking an adopted object from its
+// controller.
+func patchChild(p *pass, c *child) error {
+	if err := takeFromController(p, c); err != nil {
+		return err
+	}
+	if given, err := giveUpIgnored(p, c); err != nil {
+		return err
+	} else if given {
+		return applyRest(p, c)
+	}
+	if err := leaveChildEmpty(p, c); err != nil || c.action == actionNone {
+		return err
+	}
+	answer, err := applyChild(p, c)
+	if err != nil || answer == nil {
+		return err
+	}
+	notePatched(p, c, answer)
+	if err := renewDefaults(p, c, answer); err != nil || c.answer != answer {
+		return err
+	}
+	if len(c.rules) == 0 {
+		return nil
+	}
+	return removeRest(p, c, answer)
+}
+
+// applyChild sends the intent and follows what the server says about it. It returns
+// neither an answer nor an error when it turns out that nothing is to be sent;
+// the result of the child has the reason. A first write can only create. A forced one
+// hits the version that was decided about and no other, so that it takes
+// nothing that was not looked at.
+func applyChild(p *pass, c *child, opts ...client.PatchOption) (client.Object, error) {
+	for range maxTries {
+		data, err := content.PinnedBody(c.content, c.kind.GVK, c.id.Key, c.uid, pinned(c))
+		if err != nil {
+			return nil, fmt.Errorf("encode: %w", err)
+		}
+		answer, err := sendApply(p.ctx, p.env, c, data, c.force, opts...)
+		if err == nil {
+			return answer, nil
+		}
+		fields := conflictsOf(err)
+		switch {
+		case len(fields) > 0 && c.live != nil:
+			resolveConflicts(p, c, fields)
+		case apierrors.IsConflict(err):
+			decideChildAgain(p, c)
+		default:
+			return nil, err
+		}
+		if c.action == actionNone {
+			return nil, nil
+		}
+	}
+	return nil, errUnsettled
+}
+
+// pinned is the resourceVersion that an apply must find.
+func pinned(c *child) string {
+	switch {
+	case c.live == nil && c.uid == "":
+		return onlyCreate
+	case c.live != nil && (c.force || c.kind.Metadata):
+		return c.live.GetResourceVersion()
+	}
+	return ""
+}
+
+// decideChildAgain decides anew about an object that is not as it was thought to be.
+func decideChildAgain(p *pass, c *child) {
+	verb := c.result.Verb
+	c.action, c.force, c.content, c.uid, c.contested = actionNone, false, nil, "", nil
+	c.leftSeeds, c.unwanted, c.lostAbsent = nil, nil, nil
+	c.result.Outcome, c.result.Reason, c.result.Err = apply.OutcomeUnchanged, apply.ReasonUpToDate, nil
+	c.memory.ForgetProof()
+	decideLive(p, c)
+	if c.decided(); c.action == actionNone && c.result.Err == nil {
+		c.result.Verb = verb // what was decided and turned out not to be needed
+	}
+}
+
+// resolveConflicts follows a refusal field by field: a seed is left to whoever has it,
+// what was changed by update and what the plan forces is taken, and the rest
+// is left to the managers that apply it.
+func resolveConflicts(p *pass, c *child, fields []conflict) {
+	live, err := p.env.encoder.Live(c.live)
+	if err != nil {
+		c.failed(apply.OutcomeFailed, err)
+		return
+	}
+	set := c.observed.Own.Set
+	c.observed = fieldset.Observation{} // the content may share values with it, and is changed here
+	var contested []apply.ContestedField
+	again := false
+	for _, f := range fields {
+		switch policy := policyOf(c, f.Path); {
+		case policy == apply.FieldSeed || policy == apply.FieldCreateOnly:
+			again = leaveField(c, f.Path, nil, nil) || again
+			c.leftSeeds = append(c.leftSeeds, f.Path)
+		case policy == apply.FieldForce || (f.update && (c.planned.Mode != apply.Contribute || p.env.ours(f.Manager))):
+			again = again || !c.force
+			c.force = true
+		default:
+			contested = append(contested, f.ContestedField)
+			again = leaveField(c, f.Path, nil, nil) || again
+		}
+	}
+	if len(contested) > 0 {
+		leaveToOthers(p, c, contested)
+	}
+	if again && len(c.content) > 0 && !agrees(c, set, live) {
+		return
+	}
+	c.memory.Accept(c.hash, c.live.GetResourceVersion())
+	c.memory.Projects(projectionLeft(p, c, set, live))
+	c.action = actionNone
+	endUnchanged(p, c)
+}
+
+// policyOf is what the plan says about a field that the server names.
+func policyOf(c *child, text string) apply.FieldPolicy {
+	path, ok := fieldset.ServerPath(c.content, text)
+	if !ok {
+		return apply.FieldOwn
+	}
+	policy, depth := apply.FieldOwn, 0
+	for _, rule := range c.rules {
+		if n := rule.Path.Len(); n >= depth && rule.Path.Contains(path) {
+			policy, depth = rule.Policy, n
+		}
+	}
+	return policy
+}
+
+// notePatched notes an answer to an apply.
+func notePatched(p *pass, c *child, answer client.Object) {
+	if c == p.ownerChild {
+		ownerApplied(p, c.live.GetResourceVersion(), answer)
+	}
+	learnAnswer(p, c, answer)
+}
+
+// applyMigrated applies after the fields of former managers have become ours. Where
+// rules depend on what is ours, that is looked at again.
+func applyMigrated(p *pass, c *child) error {
+	reason := c.result.Reason
+	if len(c.planned.Fields) > 0 {
+		if decideChildAgain(p, c); c.action == actionNone {
+			return nil
+		}
+	}
+	err := patchChild(p, c)
+	if err == nil && c.result.Err == nil {
+		c.result.Reason = reason // whatever the version that is now there was met with
+	}
+	return err
+}

@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+)
+
+// conflict is one field of a 409 to an apply.
+type conflict struct {
+	apply.ContestedField
+	// update reports that the other manager wrote by update, not by apply.
+	update bool
+}
+
+// conflictsOf reads the fields of a 409. The server has them as causes with a
+// message like: conflict with "kubectl-edit" using apps/v1.
+func conflictsOf(err error) []conflict {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var out []conflict
+	for _, cause := range status.Status().Details.Causes {
+		if cause.Type != metav1.CauseTypeFieldManagerConflict {
+			continue
+		}
+		_, rest, _ := strings.Cut(cause.Message, `"`)
+		manager, rest, _ := strings.Cut(rest, `"`)
+		out = append(out, conflict{
+			ContestedField: apply.ContestedField{Path: cause.Field, Manager: manager},
+			update:         strings.Contains(rest, " using "),
+		})
+	}
+	slices.SortFunc(out, func(a, b conflict) int {
+		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
+	})
+	return out
+}
+
+// handleRefusal turns the error of a request into the outcome of the child, and
+// remembers errors that the same request would meet again.
+func handleRefusal(p *pass, c *child, err error) {
+	c.memory.ForgetProof()
+	switch {
+	case refusedByNamespace(p, c, err):
+	case isSecondController(err):
+		ownedByAnother(p, c, err)
+	case apierrors.IsInvalid(err) && c.planned.Recreate && c.uid != "":
+		recreateChild(p, c, err)
+	case apierrors.IsInvalid(err):
+		failWithBackoff(p, c, apply.OutcomeFailed, err)
+	case isUnfit(err):
+		failWithBackoff(p, c, apply.OutcomeFailed, &intent.UnfitError{Cause: err})
+	default:
+		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+			c.memory.Replaced() // or gone: look again
+		}
+		c.failed(apply.OutcomeFailed, err)
+	}
+}
+
+// isUnfit recognises the refusal of an intent that does not fit the schema of its
+// kind, for which the API server has no better code than 500.
+func isUnfit(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError {
+		return false
+	}
+	message := status.Status().Message
+	return strings.HasPrefix(message, "failed to create typed patch object (") || strings.HasPrefix(message, "failed to convert new object (")
+}
+
+// isSecondController recognises the refusal of a second controller reference,
+// which is a conflict about the object, not an invalid intent.
+func isSecondController(err error) bool {
+	return apierrors.IsInvalid(err) && hasCause(err, func(c metav1.StatusCause) bool {
+		return c.Field == "metadata.ownerReferences" && strings.Contains(c.Message, "Only one reference can have Controller set to true")
+	})
+}
+
+// collidesWithItself reports whether all that speaks against the new object
+// are values that the existing one has, such as the port of a node, which it
+// gives back when it goes.
+func collidesWithItself(p *pass, c *child, err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsInvalid(err) || c.live == nil || !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	live, encodeErr := p.env.encoder.Live(c.live)
+	if encodeErr != nil {
+		return false
+	}
+	causes := status.Status().Details.Causes
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
+		want, planned := valueAt(c.content, cause.Field)
+		have, exists := valueAt(live, cause.Field)
+		return !planned || !exists || !equality.Semantic.DeepEqual(want, have)
+	})
+}
+
+// valueAt looks up a field as the causes of a refusal name it,
+// "spec.ports[0].nodePort".
+func valueAt(content any, field string) (any, bool) {
+	for part := range strings.SplitSeq(field, ".") {
+		name, rest, _ := strings.Cut(part, "[")
+		m, ok := content.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if content, ok = m[name]; !ok {
+			return nil, false
+		}
+		for rest != "" {
+			var index string
+			index, rest, _ = strings.Cut(rest, "]")
+			rest = strings.TrimPrefix(rest, "[")
+			list, ok := content.([]any)
+			i, err := strconv.Atoi(index)
+			if !ok || err != nil || i < 0 || i >= len(list) {
+				return nil, false
+			}
+			content = list[i]
+		}
+	}
+	return content, true
+}
+
+func hasCause(err error, is func(metav1.StatusCause) bool) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	s := status.Status()
+	if s.Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Details.Causes, is)
+}
+
+// ownedByAnother names the controller that the server did not name.
+func ownedByAnother(p *pass, c *child, cause error) {
+	found, err := p.liveMetadata(c.kind.GVK, c.id.Key)
+	if err != nil || found == nil {
+		c.failed(apply.OutcomeFailed, cause)
+		return
+	}
+	if checkOwner(p, c, found) {
+		c.failed(apply.OutcomeFailed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
+		return
+	}
+	failWithBackoff(p, c, apply.OutcomeFailed, c.result.Err)
+}
+
+// failWithBackoff fails the child and remembers why.
+func failWithBackoff(p *pass, c *child, outcome apply.Outcome, err error) {
+	c.failed(outcome, err)
+	f := memory.Failure{Situation: memory.Situation{Intent: c.hash}, Outcome: outcome, Err: err}
+	if c.live != nil {
+		f.Version = c.live.GetResourceVersion()
+		f.UID, f.Others = c.live.GetUID(), otherManagers(p.env.hasher, c)
+	}
+	c.requeue = c.memory.Refused(f, p.now, p.env.options.ContestInterval)
+}

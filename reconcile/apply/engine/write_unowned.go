@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+)
+
+// Server-side apply leaves what no manager owns: the defaults that the API server
+// has set for an earlier plan. They can make a later plan invalid, or differ
+// from what the API server would set for it. The engine takes such fields
+// over, so that the next apply removes them and the API server sets its defaults again.
+
+// allocatedFields are the fields that the cluster allocates for one object.
+//
+//nolint:gochecknoglobals // a constant
+var allocatedFields = []string{"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "ipFamilies", "ipFamilyPolicy", "volumeName", "nodeName"}
+
+// unowned are fields that no manager owns, as in fieldsV1.
+type unowned struct {
+	fields map[string]any
+	paths  []string
+	// only selects fields by path, nil selects all.
+	only func(path string) bool
+}
+
+// unownedFields finds the fields of an object that no manager owns and that a
+// new object would not have, or would have with another value. owned is the union
+// of what all managers own, only selects fields by path.
+func unownedFields(live, fresh, owned map[string]any, only func(path string) bool) unowned {
+	u := unowned{fields: map[string]any{}, only: only}
+	for _, name := range slices.Sorted(maps.Keys(live)) {
+		switch name {
+		case "apiVersion", "kind", "metadata", "status":
+		default:
+			u.field(u.fields, name, live, fresh, owned, "."+name)
+		}
+	}
+	return u
+}
+
+// field adds what is unowned of one field to out.
+func (u *unowned) field(out map[string]any, name string, live, fresh, owned map[string]any, path string) {
+	if slices.Contains(allocatedFields, name) {
+		return
+	}
+	below, isOwned := owned["f:"+name].(map[string]any)
+	next, isFresh := fresh[name]
+	have, isMap := live[name].(map[string]any)
+	want, isAlso := next.(map[string]any)
+	switch {
+	case isMap && isAlso && (!isOwned || len(below) > 0):
+		part := map[string]any{}
+		for _, key := range slices.Sorted(maps.Keys(have)) {
+			u.field(part, key, have, want, below, path+"."+key)
+		}
+		if len(part) > 0 {
+			out["f:"+name] = part
+		}
+	case isOwned:
+		if part := u.items(live[name], next, below, path); len(part) > 0 {
+			out["f:"+name] = part
+		}
+	case (u.only == nil || u.only(path)) && (!isFresh || !equality.Semantic.DeepEqual(live[name], next)):
+		out["f:"+name] = map[string]any{}
+		u.paths = append(u.paths, path)
+	}
+}
+
+// items returns what is unowned in the items of a list with keys.
+func (u *unowned) items(live, fresh any, owned map[string]any, path string) map[string]any {
+	out := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(owned)) {
+		below, _ := owned[key].(map[string]any)
+		item := itemOf(key)
+		if item == nil || item.Keys == nil || len(below) == 0 {
+			continue
+		}
+		have, want := itemIn(live, item), itemIn(fresh, item)
+		if have == nil || want == nil {
+			continue
+		}
+		part := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(have)) {
+			u.field(part, name, have, want, below, path+"["+itemText(item)+"]."+name)
+		}
+		if len(part) > 0 {
+			out[key] = part
+		}
+	}
+	return out
+}
+
+// itemIn returns the object of a list that is this item, nil if there is none.
+func itemIn(list any, item *fieldset.Item) map[string]any {
+	items, _ := list.([]any)
+	for _, candidate := range items {
+		if object, ok := candidate.(map[string]any); ok && item.Is(candidate) {
+			return object
+		}
+	}
+	return nil
+}
+
+// ownedByAny is the union of what all managers own.
+func ownedByAny(entries []metav1.ManagedFieldsEntry) (map[string]any, error) {
+	out := map[string]any{}
+	for i := range entries {
+		fields, err := fieldset.RawFields(&entries[i])
+		if err != nil {
+			return nil, err
+		}
+		fieldset.UnionFields(out, fields)
+	}
+	return out, nil
+}
+
+// isCurable reports whether taking over fields can help against a refusal: not if
+// it is about permissions, conflicts or load, or about a server that does not answer.
+func isCurable(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || isUnfit(err) || isSecondController(err) {
+		return false
+	}
+	switch status.Status().Code {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests,
+		http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return false
+	}
+	return true
+}
+
+// removeUnowned follows the refusal of an intent that the API server would accept for
+// a new object: fields that no manager owns are taken over if a new object would not
+// have them. It returns the error if there are none, and nil when the child is
+// as planned or its result has the reason.
+func removeUnowned(p *pass, c *child, refusal error) error {
+	if !isCurable(refusal) || c.live == nil || c.action != actionApply || !mayRemoveConflicting(p, c) {
+		return refusal
+	}
+	fresh, err := createDryRun(p, c)
+	if err != nil || fresh == nil {
+		return refusal //nolint:nilerr // the plan is invalid for a new object, too
+	}
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(c.kind.GVK)
+	if err := p.env.live.Get(p.ctx, c.id.Key, live); err != nil || live.GetUID() != c.live.GetUID() {
+		return refusal //nolint:nilerr // the next reconciliation looks again
+	}
+	taken, err := takeUnowned(p, c, live, live.Object, fresh, nearCauses(causesOf(refusal)))
+	if err != nil {
+		return err
+	}
+	if !taken {
+		return refusal
+	}
+	return applyAgain(p, c)
+}
+
+// takeUnowned moves the fields that no manager owns and that a new object would not have
+// to the entry of the engine, without those that the plan has rules for. It reports whether there are some. only
+// selects them by path.
+func takeUnowned(p *pass, c *child, live client.Object, content, fresh map[string]any, only func(path string) bool) (bool, error) {
+	owned, err := ownedByAny(live.GetManagedFields())
+	if err != nil {
+		return false, err
+	}
+	content, fresh = runtime.DeepCopyJSON(content), runtime.DeepCopyJSON(fresh)
+	for i := range c.rules {
+		c.rules[i].Path.Remove(content)
+		c.rules[i].Path.Remove(fresh)
+	}
+	u := unownedFields(content, fresh, owned, only)
+	if len(u.paths) == 0 {
+		return false, nil
+	}
+	metadata := &metav1.PartialObjectMetadata{}
+	metadata.SetGroupVersionKind(c.kind.GVK)
+	metadata.Name, metadata.Namespace = c.id.Key.Name, c.id.Key.Namespace
+	metadata.ResourceVersion, metadata.ManagedFields = live.GetResourceVersion(), live.GetManagedFields()
+	if err := takeOver(p, c, metadata, &foreignField{fields: u.fields}); err != nil {
+		return false, fmt.Errorf("take over %s, which no manager owns: %w", strings.Join(u.paths, ", "), err)
+	}
+	return true, nil
+}
+
+// applyAgain decides again about the child and applies it.
+func applyAgain(p *pass, c *child) error {
+	reason, outcome, fields := c.result.Reason, c.result.Outcome, c.result.Fields
+	if decideChildAgain(p, c); c.action == actionNone {
+		return nil
+	}
+	c.result.Reason = reason
+	err := patchChild(p, c)
+	if outcome == apply.OutcomeUpdated && c.result.Err == nil {
+		c.result.Outcome, c.result.Fields = outcome, append(fields, c.result.Fields...)
+	}
+	return err
+}
+
+// nearCauses selects the fields next to, above and below those that a refusal names, nil
+// for all if it names none.
+func nearCauses(causes []metav1.StatusCause) func(path string) bool {
+	if len(causes) == 0 {
+		return nil
+	}
+	bracket := regexp.MustCompile(`\[[^\]]*\]`)
+	return func(path string) bool {
+		path = bracket.ReplaceAllString(path, "") + "."
+		return slices.ContainsFunc(causes, func(cause metav1.StatusCause) bool {
+			field := "." + bracket.ReplaceAllString(cause.Field, "")
+			parent := field[:strings.LastIndex(field, ".")+1]
+			return strings.HasPrefix(path, parent) || strings.HasPrefix(field, path)
+		})
+	}
+}
+
+// leavesDefaults reports whether a change of the plan can leave defaults of the Pod template that
+// were set for the earlier plan: an image has changed, or a field has left.
+func leavesDefaults(changes []apply.FieldChange) bool {
+	return slices.ContainsFunc(changes, func(f apply.FieldChange) bool {
+		return inTemplate(f.Path) && (f.To == "" || strings.HasSuffix(f.Path, ".image"))
+	})
+}
+
+// inTemplate reports whether a field belongs to a Pod template.
+func inTemplate(path string) bool {
+	return strings.HasPrefix(path, ".spec.template.spec.") || strings.HasPrefix(path, ".spec.jobTemplate.spec.template.spec.")
+}
+
+// renewDefaults follows an apply that has changed the plan of an existing object: it takes over
+// the fields of the Pod template that no manager owns and that a new object would have with other
+// values, and applies once more.
+func renewDefaults(p *pass, c *child, answer client.Object) error {
+	changed := c.result.Reason == apply.ReasonPlanChanged || c.result.Reason == apply.ReasonDiffers
+	if c.renewed || !changed || c.result.Outcome != apply.OutcomeUpdated || c.result.Err != nil ||
+		!mayRemoveConflicting(p, c) || !leavesDefaults(c.result.Fields) {
+		return nil //nolint:nilerr // a failed apply is reported where it failed
+	}
+	c.renewed = true
+	fresh, err := createDryRun(p, c)
+	if err != nil || fresh == nil {
+		return nil //nolint:nilerr // what a new object would be is not known
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(answer)
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	if taken, err := takeUnowned(p, c, answer, content, fresh, inTemplate); err != nil || !taken {
+		return err
+	}
+	return applyAgain(p, c)
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+func TestUnownedFields(t *testing.T) {
+	for name, tc := range map[string]struct {
+		live, fresh, owned string
+		near               []string
+		want               []string
+		fields             string
+	}{
+		"a default of another strategy": {
+			live:  `{"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}}`,
+			fresh: `{"spec":{"strategy":{"type":"Recreate"}}}`, owned: `{"f:spec":{"f:strategy":{"f:type":{}}}}`,
+			want: []string{".spec.strategy.rollingUpdate"}, fields: `{"f:spec":{"f:strategy":{"f:rollingUpdate":{}}}}`,
+		},
+		"a default of another image": {
+			live:  `{"spec":{"containers":[{"name":"c","image":"a","imagePullPolicy":"Always"}]}}`,
+			fresh: `{"spec":{"containers":[{"name":"c","image":"a","imagePullPolicy":"IfNotPresent"}]}}`,
+			owned: `{"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{".":{},"f:name":{},"f:image":{}}}}}`,
+			want:  []string{`.spec.containers[name="c"].imagePullPolicy`}, fields: `{"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{"f:imagePullPolicy":{}}}}}`,
+		},
+		"the same default":      {live: `{"spec":{"a":1}}`, fresh: `{"spec":{"a":1}}`, owned: `{}`},
+		"an owned field":        {live: `{"spec":{"a":1}}`, fresh: `{"spec":{"a":2}}`, owned: `{"f:spec":{"f:a":{}}}`},
+		"below an atomic field": {live: `{"spec":{"a":{"b":1}}}`, fresh: `{"spec":{"a":{"b":2}}}`, owned: `{"f:spec":{"f:a":{}}}`},
+		"an allocated field":    {live: `{"spec":{"clusterIP":"1"}}`, fresh: `{"spec":{"clusterIP":"2"}}`, owned: `{}`},
+		"metadata and status":   {live: `{"metadata":{"uid":"1"},"status":{"a":1}}`, fresh: `{"metadata":{"uid":"2"}}`, owned: `{}`},
+		"a field that a new object has and the live one has not": {live: `{"spec":{}}`, fresh: `{"spec":{"a":1}}`, owned: `{}`},
+		"fields far from the refusal": {
+			live: `{"spec":{"a":{"b":1,"c":1},"d":1}}`, fresh: `{"spec":{"a":{}}}`, owned: `{}`, near: []string{"spec.a.b"},
+			want: []string{".spec.a.b", ".spec.a.c"}, fields: `{"f:spec":{"f:a":{"f:b":{},"f:c":{}}}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var causes []metav1.StatusCause
+			for _, field := range tc.near {
+				causes = append(causes, metav1.StatusCause{Field: field})
+			}
+			if tc.fields == "" {
+				tc.fields = "{}"
+			}
+			got := unownedFields(object(t, tc.live), object(t, tc.fresh), object(t, tc.owned), nearCauses(causes))
+			if diff := cmp.Diff(tc.want, got.paths); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(object(t, tc.fields), got.fields); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCurable(t *testing.T) {
+	resource := schema.GroupResource{Resource: "things"}
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"invalid":           {apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "x", nil), true},
+		"an internal error": {apierrors.NewInternalError(errors.New("x")), true},
+		"forbidden":         {apierrors.NewForbidden(resource, "x", nil), false},
+		"a conflict":        {apierrors.NewConflict(resource, "x", nil), false},
+		"not found":         {apierrors.NewNotFound(resource, "x"), false},
+		"too many requests": {apierrors.NewTooManyRequests("x", 1), false},
+		"no answer":         {errors.New("x"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := isCurable(tc.err); got != tc.want {
+				t.Errorf("got %t; want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestLeavesDefaults(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change apply.FieldChange
+		want   bool
+	}{
+		"an image":                  {apply.FieldChange{Path: `.spec.template.spec.containers[name="c"].image`, From: `"a"`, To: `"b"`}, true},
+		"a field that has left":     {apply.FieldChange{Path: ".spec.template.spec.serviceAccountName", From: `"a"`}, true},
+		"another field of the Pods": {apply.FieldChange{Path: ".spec.template.spec.hostNetwork", From: "false", To: "true"}, false},
+		"a field outside":           {apply.FieldChange{Path: ".spec.replicas", From: "1"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := leavesDefaults([]apply.FieldChange{tc.change}); got != tc.want {
+				t.Errorf("got %t; want %t", got, tc.want)
+			}
+		})
+	}
+}

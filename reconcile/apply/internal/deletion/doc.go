@@ -1,2 +1,0 @@
-// Package deletion decides about and carries out the deletions of a plan.
-package deletion

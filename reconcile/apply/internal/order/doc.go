@@ -1,2 +1,0 @@
-// Package order ranks kinds: what others need is applied first and deleted last.
-package order

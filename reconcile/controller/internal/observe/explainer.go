@@ -1,0 +1,145 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/explain"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
+)
+
+// groups are owners without objects.
+type groups interface {
+	// Keys are the groups that have had a pass, in order.
+	Keys() []types.NamespacedName
+	// Peek returns the group as its last pass left it, nil when there was none.
+	Peek(key types.NamespacedName) client.Object
+}
+
+// Explainer answers for one controller that was set up.
+type Explainer struct {
+	Reads      *tracked.Reads
+	LastPasses *LastPasses
+	Joined     func() map[*tracking.Index]string // how to name the reads of groups of other controllers
+	Groups     groups                            // that are reconciled, nil for owners that are objects
+	Pause      string                            // the annotation that pauses an owner
+	Flow       dataflow.Description              // what the controller is declared to do
+}
+
+// Explain reports why the owner is as it is.
+func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (explain.Owner, error) {
+	kind := e.Reads.Kinds[0]
+	out := explain.Owner{Controller: e.Reads.Controller, Kind: declaration.Print(kind.GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/")}
+	owner, err := e.owner(ctx, kind, key)
+	if err != nil {
+		return out, fmt.Errorf("explain %s: %w", ObjectName(kind.Kind, key), err)
+	}
+	out.Selection = kind.Selection()
+	if owner != nil {
+		out.NotSelected = !kind.Reconciles(owner)
+		out.Found, out.Paused = true, pipeline.IsPaused(owner, e.Pause)
+		out.Deleting = !owner.GetDeletionTimestamp().IsZero()
+		for _, c := range e.Reads.Conditions.Get(owner) {
+			out.Ready = out.Ready || c.Type == conditions.Ready && c.Status == metav1.ConditionTrue
+			out.Conditions = append(out.Conditions, explain.Condition{
+				Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time,
+			})
+		}
+	}
+	out.Reads, out.MoreReads = e.readsOf(key)
+	e.LastPasses.Fill(&out, key)
+	if e.Reads.Unsummarized {
+		out.Ready = out.Found && out.Last != nil && len(out.Causes) == 0
+	}
+	if out.Found && !out.Ready && !out.Paused && len(out.Causes) == 0 {
+		out.Causes = fromConditions(out.Conditions)
+	}
+	return out, nil
+}
+
+// owner is the owner as the cache has it, nil when it does not.
+func (e *Explainer) owner(ctx context.Context, k *declaration.Kind, key types.NamespacedName) (client.Object, error) {
+	if e.Groups != nil {
+		return e.Groups.Peek(key), nil
+	}
+	object, err := e.Reads.Empty(k)
+	if err != nil {
+		return nil, err
+	}
+	found, err := tracked.IgnoreMissing(e.Reads.Cache.Get(ctx, key, object, client.UnsafeDisableDeepCopy))
+	if !found || err != nil {
+		return nil, err
+	}
+	return object, nil
+}
+
+// fromConditions are the causes where no pass of this process knows any: the parts that are not ready, else the summary.
+func fromConditions(list []explain.Condition) []explain.Cause {
+	var parts, summary []explain.Cause
+	for _, c := range list {
+		part, ends := strings.CutSuffix(c.Type, conditions.Ready)
+		if c.Status == string(metav1.ConditionTrue) || !ends {
+			continue
+		}
+		cause := explain.Cause{Subject: part, Reason: c.Reason, Message: c.Message}
+		if part == "" {
+			summary = append(summary, cause)
+		} else {
+			parts = append(parts, cause)
+		}
+	}
+	if len(parts) == 0 {
+		return summary
+	}
+	return parts
+}
+
+// readsOf are the reads of the owner's last pass.
+func (e *Explainer) readsOf(owner types.NamespacedName) (reads []explain.Read, more int) {
+	names := e.Joined()
+	for _, k := range e.Reads.Kinds {
+		names[k.Index] = declaration.Print(k.GroupVersionKind)
+	}
+	found, more := e.Reads.Tracker.Reads(owner, MaxReads)
+	for _, r := range found {
+		reads = append(reads, explain.Read{Kind: names[r.Index], What: r.What})
+	}
+	return reads, more
+}
+
+// errUnknownKind is that no controller reconciles a kind.
+var errUnknownKind = errors.New("no controller reconciles it")
+
+// explainOwners reports what the controllers know of an owner, one entry for each controller of its kind. The kind is a name such as Website, in
+// any case, with the group after a dot where several have it. The error names the kinds that there are.
+func explainOwners(ctx context.Context, kind string, owner types.NamespacedName, explainers []*Explainer) ([]explain.Owner, error) {
+	var out []explain.Owner
+	var known []string
+	for _, e := range explainers {
+		k := e.Reads.Kinds[0]
+		known = append(known, k.Kind)
+		if !k.Named(kind) {
+			continue
+		}
+		one, err := e.Explain(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("explain kind %q: %w; there are: %s", kind, errUnknownKind, strings.Join(known, ", "))
+	}
+	return out, nil
+}

@@ -1,0 +1,85 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// explainTimeout bounds an answer over HTTP, which only looks into memory.
+const explainTimeout = 10 * time.Second
+
+// Handler serves explanations of what the function returns, which is asked for each answer.
+func Handler(explainers func() []*Explainer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			http.Error(w, "only GET", http.StatusMethodNotAllowed)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), explainTimeout)
+		defer cancel()
+		known := explainers()
+		look := func() (*rendered, error) {
+			found, err := answered(ctx, r.URL.Query(), known)
+			if err != nil {
+				return nil, err
+			}
+			return found.render(r.URL.Query().Get("format"))
+		}
+		answer, err := changed(ctx, known, r.Header, look)
+		switch {
+		case errors.Is(err, errUnknownKind):
+			http.Error(w, err.Error(), http.StatusNotFound)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		default:
+			answer.write(w, r.Header.Get("If-None-Match"))
+		}
+	})
+}
+
+func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*answer, error) {
+	kind, name := query.Get("kind"), query.Get("name")
+	if query.Get("show") == showDataflow {
+		drawn := draw(explainers)
+		return &answer{http.StatusOK, drawn.text(), showDataflow, drawn}, nil
+	}
+	if name == "" {
+		found, err := list(ctx, kind, query.Get("state"), explainers)
+		return &answer{http.StatusOK, found.text(), "list", found}, err
+	}
+	owners, err := explainOwners(ctx, kind, types.NamespacedName{Namespace: query.Get("namespace"), Name: name}, explainers)
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	status := http.StatusNotFound
+	for _, o := range owners {
+		if o.Found || o.Last != nil {
+			status = http.StatusOK
+		}
+		text.WriteString(o.String())
+	}
+	return &answer{status, text.String(), "owners", owners}, nil
+}
+
+// write answers with the body, or that the asker has it already.
+func (a *rendered) write(w http.ResponseWriter, has string) {
+	header := w.Header()
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Cache-Control", "no-store")
+	header.Set("ETag", a.tag)
+	if has == a.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	header.Set("Content-Type", a.content)
+	w.WriteHeader(a.status)
+	_, _ = w.Write([]byte(a.body))
+}

@@ -1,0 +1,74 @@
+package controller
+
+import (
+	"context"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
+)
+
+// What a pass waits for.
+const (
+	waitsForCache = "deferred: the cache does not show the last write yet"
+	waitsForRest  = "deferred: the plan comes out different in every pass"
+)
+
+// passReconciler runs each pass when the cache has caught up with the one before, and tells what woke it.
+type passReconciler struct {
+	Next     ctrl.Reconciler
+	Pending  *tracked.PendingWrites
+	Unstable *trigger.Unstable
+	Triggers *trigger.Triggers
+	Clock    clock.PassiveClock
+
+	Observer *observe.Observer
+	Spans    *observe.Tracing // nil when nobody traces
+	Later    *later
+}
+
+// Reconcile implements the Reconciler of controller-runtime.
+func (p *passReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	behind, expired := p.Pending.Behind(request.NamespacedName, p.Clock.Now())
+	if behind || expired {
+		p.Observer.Waited(expired)
+	}
+	if behind {
+		p.Observer.LastPasses.Wait(request.NamespacedName, waitsForCache, freshness.Poll)
+		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
+	}
+	logger := log.FromContext(ctx)
+	if expired {
+		logger.Info("the cache still does not show what the last pass wrote; going on without", "deadline", p.Pending.Deadline)
+	}
+	first, known := p.Triggers.Take(request.NamespacedName)
+	if rest := p.Unstable.Start(request.NamespacedName, first, known, p.Clock.Now()); rest > 0 {
+		p.Observer.LastPasses.Wait(request.NamespacedName, waitsForRest, rest)
+		return ordinary(first, ctrl.Result{RequeueAfter: rest}), nil
+	}
+	p.Observer.Started(request.NamespacedName, first, known)
+	if known {
+		first.Log(logger)
+	}
+	if p.Spans != nil {
+		spanned, span := p.Spans.Start(ctx, request, first, known)
+		defer span.End()
+		ctx = spanned
+	}
+	result, err := p.Later.Keep(request)(p.Next.Reconcile(ctx, request))
+	return ordinary(first, result), err
+}
+
+// ordinary lets the priority of an edit end with the pass that it started: retries and requeues afterwards are like those of any owner,
+// so that an owner which never succeeds does not stay before the others.
+func ordinary(woken trigger.Trigger, result ctrl.Result) ctrl.Result {
+	if woken.Edit && result.Priority == nil {
+		result.Priority = new(0)
+	}
+	return result
+}

@@ -1,2 +1,0 @@
-// Package announcement chooses which transitions of conditions become events.
-package announcement

@@ -1,0 +1,138 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+)
+
+// observedWithin is when a pass looks again at a child whose controller had not looked at a change of the pass before. Its status
+// brings a pass sooner, if the child is watched with it.
+const observedWithin = 10 * time.Second
+
+// unlikePlan is a component without a name for the objects that are not as planned and that no error reports. While there is any, the owner
+// is not Ready, whatever its components report. With none it is a component that does not apply. owner is the UID of the owner: that it is
+// being deleted itself is not reported.
+//
+// Errors are components of their own, and make the owner not Ready, too. So each result is as planned, has an error, or is one of these.
+func unlikePlan(result *apply.Result, owner types.UID) health.Component {
+	var first apply.Reason
+	var parts []string
+	more := 0
+	for i := range result.Objects {
+		o := &result.Objects[i]
+		reason, text := unlike(o, owner)
+		if reason != "" && reason != apply.ReasonNamespaceTerminating {
+			text = fmt.Sprintf("%s %s %s", o.GVK.Kind, strings.TrimPrefix(o.Key.String(), "/"), text)
+		}
+		switch {
+		case reason == "" || slices.Contains(parts, text):
+			continue
+		case len(parts) == maxLogged:
+			more++
+			continue
+		case first == "":
+			first = reason
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return health.Component{}
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return health.Component{
+		State: health.Progressing, Reason: string(first), Message: conditions.Bound(strings.Join(parts, "; ")), Immediate: true,
+	}
+}
+
+// unlike is the rule for one object: why it is not as planned, empty if it is, or if its error says so.
+//
+// A child of another pass's write that the cache does not show yet (StaleCache) was as planned in the answer to that write. An object
+// that is opted out is not the plan's any more.
+func unlike(o *apply.ObjectResult, owner types.UID) (reason apply.Reason, text string) {
+	switch {
+	case o.Err != nil:
+		return "", ""
+	case o.Reason == apply.ReasonNamespaceTerminating: // once for all children there
+		return o.Reason, fmt.Sprintf("namespace %s is being deleted, and nothing can be created in it", o.Key.Namespace)
+	case o.WaitsUntil != "":
+		return apply.ReasonWaiting, "waits until " + o.WaitsUntil
+	case o.Reason == apply.ReasonTerminating && (o.Outcome == apply.OutcomeBlocked || len(o.Finalizers) > 0):
+		if owner != "" && o.UID == owner {
+			return "", ""
+		}
+		return o.Reason, terminating(o)
+	case o.Unobserved && o.Outcome == apply.OutcomeDeleted:
+		return apply.ReasonUnobserved, "was deleted, to be created anew"
+	case o.Unobserved:
+		return apply.ReasonUnobserved, "was changed, and its status is not about the change yet"
+	}
+	if o.Outcome == apply.OutcomeBlocked && o.Verb == apply.VerbNone && o.Reason == apply.ReasonReadFailed {
+		return "", "" // a read outside of the cluster that waits for its turn: nothing is known to differ
+	}
+	switch o.Outcome {
+	case apply.OutcomeBlocked, apply.OutcomeWaiting, apply.OutcomeContested, apply.OutcomeFailed:
+		return o.Reason, fmt.Sprintf("is not as planned yet (%s)", o.Reason)
+	case apply.OutcomeUnchanged, apply.OutcomeCreated, apply.OutcomeUpdated, apply.OutcomeDeleted, apply.OutcomePruned, apply.OutcomeReleased,
+		apply.OutcomeOptedOut:
+	}
+	return "", ""
+}
+
+// terminating says what keeps an object that is being deleted. A child is blocked meanwhile; a planned deletion is not.
+func terminating(o *apply.ObjectResult) string {
+	text := "is being deleted"
+	if len(o.Finalizers) > 0 {
+		text += " and " + (&apply.HeldError{Finalizers: o.Finalizers}).Error()
+	}
+	if o.Outcome == apply.OutcomeBlocked {
+		text += "; it is created again when it is gone"
+	}
+	return text
+}
+
+// overridden says which planned fields of which objects have other values in the store, empty with none.
+func overridden(result *apply.Result) string {
+	var parts []string
+	more := 0
+	for i := range result.Objects {
+		o := &result.Objects[i]
+		for _, f := range o.Overridden {
+			if len(parts) == maxLogged {
+				more++
+				continue
+			}
+			have := f.From
+			if have == "" {
+				have = "missing"
+			}
+			parts = append(parts, fmt.Sprintf("%s %s %s is %s, planned %s", o.GVK.Kind, strings.TrimPrefix(o.Key.String(), "/"), f.Path, have, f.To))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return conditions.Bound("All components are ready, but a mutating webhook or policy, or the API server, changes what is planned: " + strings.Join(parts, "; "))
+}
+
+// unobserved reports whether a child was changed and its controller has not looked at it yet.
+func unobserved(result *apply.Result) bool {
+	for i := range result.Objects {
+		if result.Objects[i].Unobserved {
+			return true
+		}
+	}
+	return false
+}
