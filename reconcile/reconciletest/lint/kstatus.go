@@ -73,11 +73,11 @@ func checkProgress(is map[string]metav1.Condition) error {
 	case !found:
 		return errors.New("there are conditions, and Ready is not among them")
 	case ready.ObservedGeneration == 0:
-		return errors.New("condition Ready has no observedGeneration: nobody knows which generation it is about")
+		return errors.New("condition Ready has no observedGeneration, so its generation is unknown")
 	case reconciling && stalled:
 		return errors.New("both Reconciling and Stalled are True: want one of them at most")
 	case ready.Status == metav1.ConditionTrue && (reconciling || stalled):
-		return errors.New("condition Ready is True beside Reconciling or Stalled: kstatus does not take the object for current")
+		return errors.New("condition Ready is True together with Reconciling or Stalled: kstatus does not treat the object as current")
 	case ready.Status != metav1.ConditionTrue && !reconciling && !stalled:
 		return fmt.Errorf("condition Ready is %s (%s) with neither Reconciling nor Stalled: want Stalled where no later pass changes that by itself, else Reconciling",
 			ready.Status, ready.Reason)

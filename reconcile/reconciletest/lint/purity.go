@@ -40,7 +40,7 @@ func Purity[I any](t testing.TB, input I, run func(I) any, opts ...PurityOption)
 			continue
 		}
 		if diff := cmp.Diff(first, result, o.compare...); diff != "" {
-			t.Errorf("run %d on the same input, its maps built anew%s, gives another result (-first +this):\n%s",
+			t.Errorf("run %d on the same input, its maps rebuilt%s, gives another result (-first +this):\n%s",
 				n+1, o.shuffledLists(), diff)
 			return
 		}

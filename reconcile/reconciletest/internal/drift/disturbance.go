@@ -55,7 +55,7 @@ func (d *disturbance) writes(ctx context.Context) (writes []string, rested bool)
 func (d *disturbance) unwoken(ctx context.Context, what string) bool {
 	writes, rested := d.writes(ctx)
 	if rested && len(writes) > 0 {
-		d.judge.Find(d.name, finding.CheckWatch, "nobody is woken by %s: only a pass that comes for another reason sends %s",
+		d.judge.Find(d.name, finding.CheckWatch, "%s triggers no pass: only a pass for another reason sends %s",
 			what, strings.Join(writes, ", "))
 	}
 	return len(writes) > 0 || !rested

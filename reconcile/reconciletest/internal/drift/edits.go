@@ -35,7 +35,7 @@ func (d *disturbance) deleted(ctx context.Context, t story.Target) {
 		return
 	}
 	if d.object(t) == nil {
-		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted by somebody, and is not made again", t)
+		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted by another client and is not recreated", t)
 	}
 }
 
@@ -56,7 +56,7 @@ func (d *disturbance) edited(ctx context.Context, t story.Target) {
 	}
 	back, late, stay := answers[repaired], answers[repairedLate], answers[kept]
 	if len(late) > 0 {
-		d.judge.Find(d.name, finding.CheckWatch, "nobody is woken by an edit of %s: %s only comes back with a pass that comes for another reason",
+		d.judge.Find(d.name, finding.CheckWatch, "an edit of %s triggers no pass: %s is restored only by a pass for another reason",
 			t, strings.Join(late, ", "))
 	}
 	if len(back)+len(late) == 0 && !t.Updated && !mustStay(t.GVK) {
@@ -64,7 +64,7 @@ func (d *disturbance) edited(ctx context.Context, t story.Target) {
 	}
 	stay = slices.DeleteFunc(stay, func(path string) bool { return path == "spec.replicas" && len(back)+len(late) > 0 })
 	if len(stay) > 0 {
-		d.judge.Find(d.name, finding.CheckDrift, "%s was edited by somebody, and stays so: %s", t, strings.Join(stay, ", "))
+		d.judge.Find(d.name, finding.CheckDrift, "%s was edited by another client and is not restored: %s", t, strings.Join(stay, ", "))
 	}
 }
 
@@ -151,7 +151,7 @@ func (d *disturbance) annotated(ctx context.Context, t story.Target) {
 		}
 	}
 	if now := d.object(t); now != nil && now.GetUID() == u.GetUID() && now.GetAnnotations()[note] == "" {
-		d.judge.Find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away: "+
+		d.judge.Find(d.name, finding.CheckForeign, "the annotation of another client on %s is removed: "+
 			"change what is yours and leave the rest", t)
 	}
 }

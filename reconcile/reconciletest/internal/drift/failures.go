@@ -32,7 +32,7 @@ func (d *disturbance) failing(ctx context.Context, t story.Target) {
 	}
 	still, err := d.run.World.Claims()
 	if err == nil && slices.Equal(still, ready) && slices.Contains(world.Workloads(), t.GVK) {
-		d.judge.Find(d.name, finding.CheckReady, "%s calls itself ready although %s is not any more", strings.Join(still, ", "), t)
+		d.judge.Find(d.name, finding.CheckReady, "%s reports ready although %s is not any more", strings.Join(still, ", "), t)
 	}
 	d.run.World.Frozen = false
 	if d.settle(ctx) && !d.unwoken(ctx, "the recovery of "+t.String()) {

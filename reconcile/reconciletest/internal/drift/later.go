@@ -20,7 +20,7 @@ func (d *disturbance) later(ctx context.Context, by time.Duration) {
 		return
 	}
 	if writes, rested := d.writes(ctx); rested && len(writes) > 0 {
-		d.judge.Find(d.name, finding.CheckTime, "after %s a pass that comes for another reason sends %s: no pass was planned for that time",
+		d.judge.Find(d.name, finding.CheckTime, "after %s a pass for another reason sends %s: no pass was planned for that time",
 			by, strings.Join(writes, ", "))
 	}
 }

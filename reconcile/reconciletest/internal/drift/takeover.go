@@ -98,11 +98,11 @@ func (d *disturbance) keeps(owners []story.Target, finalizer string) bool {
 	for _, t := range owners {
 		u := d.object(t)
 		if u == nil || !slices.Contains(u.GetFinalizers(), finalizer) {
-			d.judge.Find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
+			d.judge.Find(d.name, finding.CheckForeign, "the finalizer of another client on %s is removed", t)
 			return false
 		}
 		if u.GetAnnotations()[note] == "" {
-			d.judge.Find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away", t)
+			d.judge.Find(d.name, finding.CheckForeign, "the annotation of another client on %s is removed", t)
 			return false
 		}
 	}
@@ -185,7 +185,7 @@ func (d *disturbance) terminating(ctx context.Context, t story.Target) {
 		return
 	}
 	if u = d.object(t); u == nil || u.GetDeletionTimestamp() == nil || !slices.Contains(u.GetFinalizers(), hold) {
-		d.judge.Find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
+		d.judge.Find(d.name, finding.CheckForeign, "the finalizer of another client on %s is removed", t)
 		return
 	}
 	if !d.update(ctx, t, func(u *unstructured.Unstructured) { u.SetFinalizers(nil) }) || !d.settle(ctx) {
@@ -195,7 +195,7 @@ func (d *disturbance) terminating(ctx context.Context, t story.Target) {
 		return
 	}
 	if d.object(t) == nil {
-		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted slowly by somebody, and is not made again", t)
+		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted slowly by another client and is not recreated", t)
 		return
 	}
 	d.same(before)
@@ -246,7 +246,7 @@ func (d *disturbance) relied(t story.Target, owner *metav1.OwnerReference) {
 	ready, err := d.run.World.Claims()
 	name := objects.Name(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind), types.NamespacedName{Namespace: t.Key.Namespace, Name: owner.Name})
 	if err == nil && slices.Contains(world.Workloads(), t.GVK) && slices.Contains(ready, name) {
-		d.judge.Note("worth a look: %s calls itself ready although %s belongs to another controller", name, t)
+		d.judge.Note("worth a look: %s reports ready although %s belongs to another controller", name, t)
 	}
 }
 

@@ -26,7 +26,7 @@ func tooEarly(w *world.World, shown *view.View, calls []transport.Call, owner ty
 		items, err := w.List(gvk)
 		if u := items[owner]; err == nil && u != nil && u.GetDeletionTimestamp() == nil && world.SaysReady(u) {
 			if why := unreadyChild(w, shown, u.GetUID()); why != "" {
-				return objects.Name(gvk, owner) + " calls itself ready while " + why
+				return objects.Name(gvk, owner) + " reports ready while " + why
 			}
 		}
 	}

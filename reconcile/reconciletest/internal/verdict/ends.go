@@ -195,7 +195,7 @@ func (j *Judge) CheckForeign(_ context.Context, c story.Case, r *run.Run) {
 	}
 	u := all[hit.Key]
 	if u == nil || u.GetAnnotations()[transport.Foreign] != "true" || u.GetDeletionTimestamp() != nil {
-		j.Find(c.Name, finding.CheckForeign, "%s was replaced by an object of somebody else just before it was deleted, "+
+		j.Find(c.Name, finding.CheckForeign, "%s was replaced by another client's object just before it was deleted, "+
 			"and that one was deleted instead: a delete needs the UID as a precondition", objects.Name(hit.GVK, hit.Key))
 	}
 }
@@ -229,7 +229,7 @@ func (j *Judge) CheckStatus(name string, r *run.Run) {
 		}
 		for _, claim := range j.concerned(claimed, c) {
 			if c.At.Sub(claim.At) < run.PollInterval && !r.Last.ChangedOutside(claim.Pass, c.Pass) {
-				j.Find(name, finding.CheckStatus, "%s calls itself ready for its spec, and only then comes %s",
+				j.Find(name, finding.CheckStatus, "%s reports ready for its spec before %s",
 					objects.Name(claim.GVK, claim.Key), c.Request)
 				return
 			}

@@ -175,7 +175,7 @@ func (j *Judge) checkClaims(c story.Case, r *run.Run) {
 			if !claimed.IsZero() && sent.At.Sub(claimed) >= run.PollInterval {
 				return
 			}
-			j.Find(c.Name, finding.CheckReady, "%s calls itself ready although %s is refused", strings.Join(r.Claims, ", "), sent.Request)
+			j.Find(c.Name, finding.CheckReady, "%s reports ready although %s is refused", strings.Join(r.Claims, ", "), sent.Request)
 			return
 		}
 	}
@@ -190,7 +190,7 @@ func (j *Judge) CheckDamage(name string, r *run.Run) {
 				continue
 			}
 			all := difference.Between(world.State{object: world.SpecOf(j.any(object))}, world.State{object: one.content})
-			j.Find(name, finding.CheckDamage, "%s stores what no run without faults does; beside one of those:\n%s", one.call, difference.Print(all))
+			j.Find(name, finding.CheckDamage, "%s stores content that no run without faults stores; compared with one of those:\n%s", one.call, difference.Print(all))
 			return
 		}
 	}
@@ -217,7 +217,7 @@ func (j *Judge) CheckSecrets(name string, r *run.Run) {
 		now, _ := c.After.Object["data"].(map[string]any)
 		for key, value := range data {
 			if (j.Random[object]["data."+key] || j.hides(c.Before, key)) && value != "" && now[key] != value {
-				j.Find(name, finding.CheckDamage, "%s: data.%s was drawn at random, and %s draws it again", object, key, c)
+				j.Find(name, finding.CheckDamage, "%s: data.%s is random, and %s regenerates it", object, key, c)
 				return
 			}
 		}

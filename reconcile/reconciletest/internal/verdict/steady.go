@@ -86,7 +86,7 @@ func (j *Judge) checkObserved(name string, r *run.Run) {
 		}
 		for _, key := range objects.SortedKeys(items) {
 			if what, observed := outdated(items[key]); what != "" {
-				j.Find(name, finding.CheckStatus, "%s is at rest with the generation %d, and %s is %d",
+				j.Find(name, finding.CheckStatus, "%s is in steady state with the generation %d, and %s is %d",
 					objects.Name(gvk, key), items[key].GetGeneration(), what, observed)
 				return
 			}
