@@ -1,10 +1,9 @@
-// Command benchmarks measures ways to reconcile the same children on one API server: reconcilekit, hand-written
-// CreateOrUpdate, server-side apply on every pass, fluxcd/pkg/ssa, crossplane-runtime's applicators, and as floors the
-// cached reads alone and a client that only sends the requests.
+// Command benchmarks compares implementations that reconcile the same children on one API server: reconcilekit, hand-written
+// CreateOrUpdate, server-side apply in every reconciliation, fluxcd/pkg/ssa and crossplane-runtime's applicators. The baselines are a
+// reconciler with only the cached reads, and a client that only sends the requests.
 //
-// It starts etcd and kube-apiserver from the folder KUBEBUILDER_ASSETS, or uses the cluster of -kubeconfig. Each subject
-// runs in a process of its own. The rows go to results.json, and the exit status is 1 when reconcilekit misses a number
-// that it promises.
+// It starts etcd and kube-apiserver from the folder KUBEBUILDER_ASSETS, or uses the cluster of -kubeconfig. Each subject runs in a
+// process of its own. It writes the rows to results.json, and exits with status 1 if reconcilekit exceeds a promised limit.
 package main
 
 import (
@@ -46,7 +45,7 @@ type settings struct {
 
 func parse() settings {
 	var s settings
-	flags := flag.NewFlagSet("benchmarks", flag.ExitOnError) // controller-runtime registers some of its own
+	flags := flag.NewFlagSet("benchmarks", flag.ExitOnError) // controller-runtime registers flags of its own
 	flags.StringVar(&s.scenarios, "scenario", "", "scenarios to run, separated by commas; all if empty: "+strings.Join(report.Scenarios(), ", "))
 	flags.StringVar(&s.subjects, "subjects", "", "subjects to run, separated by commas; all if empty: "+strings.Join(names(), ", "))
 	flags.StringVar(&s.steady, "steady-children", "1,5,50", "numbers of children in the scenario steady")
@@ -81,7 +80,7 @@ func main() {
 	}
 }
 
-// work is the process of one subject.
+// work runs the process of one subject.
 func work(ctx context.Context, s settings) error {
 	done, err := profile(s.profile, s.subjects)
 	if err != nil {
@@ -143,7 +142,7 @@ func plan(s settings) (*harness.Harness, error) {
 	return h, errors.Join(errs...)
 }
 
-// choose returns the chosen names, all if there are none.
+// choose returns the chosen names, or all if none are chosen.
 func choose(option, chosen string, all []string) ([]string, error) {
 	if chosen == "" {
 		return all, nil
@@ -165,7 +164,7 @@ func names() []string {
 	return out
 }
 
-// connect starts an API server, or takes the given one, and installs the owner's kind.
+// connect starts an API server, or uses the given one, and installs the owner's kind.
 func connect(h *harness.Harness, kubeconfig string) (stop func() error, err error) {
 	environment := &envtest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD()}}
 	if kubeconfig != "" {

@@ -8,7 +8,7 @@ import (
 	"runtime/pprof"
 )
 
-// profile starts a CPU profile in the folder, and returns what ends it and writes the allocations beside it.
+// profile starts a CPU profile in the folder, and returns the function that ends it and writes the allocation profile.
 func profile(folder, name string) (done func() error, err error) {
 	if folder == "" {
 		return func() error { return nil }, nil

@@ -14,12 +14,12 @@ import (
 // server is the API server that the benchmark has started.
 type server struct{ environment *envtest.Environment }
 
-// configure makes it possible to start the API server again at once: it keeps no lease of its address.
+// configure allows an immediate restart of the API server: it keeps no lease for its address.
 func (s server) configure() {
 	s.environment.ControlPlane.GetAPIServer().Configure().Set("advertise-address", "127.0.0.1").Set("endpoint-reconciler-type", "none")
 }
 
-// Kill sends SIGKILL to the process, which is found by the folder of its certificates.
+// Kill kills the process, which is identified by the folder of its certificates.
 func (s server) Kill(ctx context.Context) error {
 	found, err := exec.CommandContext(ctx, "pgrep", "-f", "kube-apiserver.*"+s.environment.ControlPlane.GetAPIServer().CertDir).Output()
 	if err != nil {

@@ -7,42 +7,42 @@ import (
 )
 
 // Option changes how a transition of a condition is announced: an [Announcement], an [EventReason] or an [EventMessage]. Options are
-// applied in order, a later one wins. Without any a transition is announced [AsInfo].
+// applied in order; a later option overrides an earlier one. The default is [AsInfo].
 type Option interface {
 	applyTo(o *options)
 }
 
-// Announcement is how a transition shows in events and log.
+// Announcement selects the events and log lines of a transition.
 type Announcement int
 
 const (
-	// AsInfo is the default: a Normal event and an info line.
+	// AsInfo emits a Normal event and an info line. It is the default.
 	AsInfo Announcement = iota
-	// AsWarning is for what may need attention: a Warning event and an info line.
+	// AsWarning emits a Warning event and an info line.
 	AsWarning
-	// AsError is for what needs attention: a Warning event and an error line.
+	// AsError emits a Warning event and an error line.
 	AsError
-	// Silent announces nothing.
+	// Silent emits neither an event nor a log line.
 	Silent
 )
 
-// EventReason replaces the condition's reason in the event; empty keeps it.
+// EventReason overrides the condition's reason in the event. Empty keeps it.
 type EventReason string
 
-// EventMessage replaces the condition's message in the event; empty keeps it.
+// EventMessage overrides the condition's message in the event. Empty keeps it.
 type EventMessage string
 
-// Event is a Kubernetes event about a transition.
+// Event describes a Kubernetes event about a transition.
 type Event struct {
 	// Type is Normal or Warning (corev1.EventTypeNormal, corev1.EventTypeWarning).
 	Type string
-	// Reason is the condition's reason, or the one given with [EventReason].
+	// Reason is the condition's reason, or the value of [EventReason].
 	Reason string
 	// Message is never empty and at most 1024 bytes, the limit of the events API.
 	Message string
 }
 
-// options is what the [Option] values of one [Manager.Set] add up to.
+// options is the sum of the [Option] values of one [Manager.Set].
 type options struct {
 	announcement Announcement
 	eventReason  string
@@ -54,7 +54,7 @@ func (r EventReason) applyTo(o *options)  { o.eventReason = string(r) }
 func (m EventMessage) applyTo(o *options) { o.eventMessage = string(m) }
 func (o options) applyTo(into *options)   { *into = o }
 
-// event returns the event of a condition, or nil for none.
+// event returns the event of a condition, or nil if it has none.
 func (o options) event(c metav1.Condition) *Event {
 	if o.announcement == Silent {
 		return nil
@@ -76,7 +76,7 @@ func (o options) event(c metav1.Condition) *Event {
 	return e
 }
 
-// log returns the message of the log line, empty for none, and whether it is an error line.
+// log returns the message of the log line, empty for none, and reports whether it is an error line.
 func (o options) log(c metav1.Condition) (message string, isError bool) {
 	if o.announcement == Silent {
 		return "", false
@@ -84,8 +84,8 @@ func (o options) log(c metav1.Condition) (message string, isError bool) {
 	return sentence(c), o.announcement == AsError
 }
 
-// sentence puts a condition in words: "Cache is not ready" for CacheReady=False. Of a type that does not end in Ready nothing is
-// known about which status is the good one: it is named as it is, "Stalled is True".
+// sentence describes a condition in a sentence: "Cache is not ready" for CacheReady=False. A type that does not end in Ready is named
+// with its status, "Stalled is True", because its polarity is unknown.
 func sentence(c metav1.Condition) string {
 	subject, readiness := strings.CutSuffix(c.Type, Ready)
 	if !readiness {

@@ -13,15 +13,15 @@ import (
 // Ready is the type of the summary condition. It comes first in [Manager.Conditions].
 const Ready = "Ready"
 
-// Manager collects the conditions of one pass on top of those that are stored. Make one with [NewManager]; the zero value has no
-// time and no generation and is not useful. It is not safe for concurrent use.
+// Manager collects the conditions of one reconciliation on top of the stored ones. Create it with [NewManager]; the zero value has no
+// time and no generation. It is not safe for concurrent use.
 type Manager struct {
 	generation int64
 	now        metav1.Time
 	entries    []entry // in the order of Conditions
 }
 
-// entry is one condition: what is stored, what this pass made of it and how a transition is announced.
+// entry is one condition: its stored value, its current value and the announcement of its transition.
 type entry struct {
 	stored  metav1.Condition
 	current metav1.Condition
@@ -32,12 +32,12 @@ type entry struct {
 	deleted bool
 }
 
-// spare is the room kept for condition types that are not stored yet.
+// spare is the capacity reserved for condition types that are not stored yet.
 const spare = 4
 
-// NewManager starts a pass from the stored conditions, which are copied. The generation is the owner's metadata.generation that
-// the pass looks at; now is the time of the pass, kept at whole seconds because that is what the API stores. Of
-// conditions stored twice under one type (possible only where the list is no map list) the first counts.
+// NewManager returns a manager that starts from a copy of the stored conditions. generation is the owner's metadata.generation. now is
+// the time of the reconciliation, truncated to seconds as the API stores it. If a type is stored twice (possible only where the list is
+// not a map list), the first condition counts.
 func NewManager(existing []metav1.Condition, generation int64, now time.Time) *Manager {
 	m := &Manager{
 		generation: generation,
@@ -52,7 +52,7 @@ func NewManager(existing []metav1.Condition, generation int64, now time.Time) *M
 	return m
 }
 
-// Status is True when what the condition says holds, and False when it does not, for [Manager.Set].
+// Status returns True if holds is true, else False. Use it with [Manager.Set].
 func Status(holds bool) metav1.ConditionStatus {
 	if holds {
 		return metav1.ConditionTrue
@@ -60,9 +60,9 @@ func Status(holds bool) metav1.ConditionStatus {
 	return metav1.ConditionFalse
 }
 
-// Set gives the condition a status, a reason and a message for this pass; the last Set of a type wins. A transition is announced
-// [AsInfo] unless an option says otherwise. A reason that the API would refuse is repaired (characters that are not allowed are left out,
-// "Unspecified" stands where nothing remains), a message above the API's limit of 32768 bytes is cut.
+// Set sets the status, reason and message of a condition. The last Set of a type wins. A transition is announced [AsInfo] unless an
+// option overrides it. Invalid characters are removed from the reason; an empty reason becomes "Unspecified". A message above the API's
+// limit of 32768 bytes is truncated.
 func (m *Manager) Set(
 	conditionType string, status metav1.ConditionStatus, reason, message string, opts ...Option,
 ) {
@@ -99,8 +99,8 @@ func (m *Manager) MarkUnknown(conditionType, reason, message string, opts ...Opt
 	m.Set(conditionType, metav1.ConditionUnknown, reason, message, opts...)
 }
 
-// Keep confirms the stored condition for this pass as it is, so that it stays owned; only observedGeneration moves. It
-// reports false, and does nothing, when no such condition is stored.
+// Keep confirms the stored condition unchanged, so that this writer still owns it; only observedGeneration moves. It reports whether such
+// a condition is stored, and does nothing if not.
 func (m *Manager) Keep(conditionType string) bool {
 	e := m.find(conditionType)
 	if e == nil || !e.existed {
@@ -110,7 +110,7 @@ func (m *Manager) Keep(conditionType string) bool {
 	return true
 }
 
-// Get returns the condition as it stands now: set in this pass, else stored. It reports false when there is none.
+// Get returns the current condition: the one set in this reconciliation, else the stored one. It reports whether the condition exists.
 func (m *Manager) Get(conditionType string) (metav1.Condition, bool) {
 	if e := m.find(conditionType); e != nil && !e.deleted {
 		return e.current, true
@@ -118,7 +118,7 @@ func (m *Manager) Get(conditionType string) (metav1.Condition, bool) {
 	return metav1.Condition{}, false
 }
 
-// Stored returns the condition as it was before the pass. It reports false when there was none.
+// Stored returns the stored condition. It reports whether the condition exists.
 func (m *Manager) Stored(conditionType string) (metav1.Condition, bool) {
 	if e := m.find(conditionType); e != nil && e.existed {
 		return e.stored, true
@@ -126,8 +126,8 @@ func (m *Manager) Stored(conditionType string) (metav1.Condition, bool) {
 	return metav1.Condition{}, false
 }
 
-// Announcement returns how the condition that was set in this pass is announced, as an option for another [Manager.Set]. It reports false
-// when this pass did not set the condition.
+// Announcement returns the announcement of a condition that was set in this reconciliation, as an option for another [Manager.Set]. It
+// reports whether the condition was set.
 func (m *Manager) Announcement(conditionType string) (Option, bool) {
 	if e := m.find(conditionType); e != nil && e.set {
 		return e.options, true
@@ -135,16 +135,15 @@ func (m *Manager) Announcement(conditionType string) (Option, bool) {
 	return nil, false
 }
 
-// Delete removes the condition; a type that does not exist is fine.
+// Delete removes the condition, if it exists.
 func (m *Manager) Delete(conditionType string) {
 	if e := m.find(conditionType); e != nil {
 		e.deleted, e.set = true, false
 	}
 }
 
-// RemoveStale removes the stored conditions that this writer owns and did not set in this pass: those of components that are
-// gone. The function reports which types are its own; others are never touched. A nil function removes
-// nothing.
+// RemoveStale removes the stored conditions that this writer owns and did not set in this reconciliation. own reports which types the
+// writer owns; other types are not touched. A nil function removes nothing.
 func (m *Manager) RemoveStale(own func(conditionType string) bool) {
 	if own == nil {
 		return
@@ -156,8 +155,8 @@ func (m *Manager) RemoveStale(own func(conditionType string) bool) {
 	}
 }
 
-// Conditions returns a new list with what is to be stored: what was set in this pass and what others had stored. Ready comes
-// first, then by type.
+// Conditions returns a new list of the conditions to store: those set in this reconciliation and the stored ones of other writers. Ready
+// comes first, then by type.
 func (m *Manager) Conditions() []metav1.Condition {
 	list := make([]metav1.Condition, 0, len(m.entries))
 	for i := range m.entries {
@@ -168,7 +167,7 @@ func (m *Manager) Conditions() []metav1.Condition {
 	return list
 }
 
-// Managed returns the types that were set in this pass, in the order of [Manager.Conditions]: what this writer owns.
+// Managed returns the types that were set in this reconciliation, in the order of [Manager.Conditions]. This writer owns them.
 func (m *Manager) Managed() []string {
 	types := make([]string, 0, len(m.entries))
 	for i := range m.entries {
@@ -179,8 +178,8 @@ func (m *Manager) Managed() []string {
 	return types
 }
 
-// EachManaged calls yield for every condition set in this pass, in the order of [Manager.Conditions], until it returns false. It
-// allocates nothing and can be ranged over.
+// EachManaged calls yield for every condition set in this reconciliation, in the order of [Manager.Conditions], until it returns false.
+// It does not allocate and can be used as a range function.
 func (m *Manager) EachManaged(yield func(metav1.Condition) bool) {
 	for i := range m.entries {
 		if m.entries[i].set && !yield(m.entries[i].current) {
@@ -189,13 +188,13 @@ func (m *Manager) EachManaged(yield func(metav1.Condition) bool) {
 	}
 }
 
-// Now returns the time of the pass, at whole seconds.
+// Now returns the time of the reconciliation, truncated to seconds.
 func (m *Manager) Now() time.Time { return m.now.Time }
 
-// Generation returns the generation that the pass looks at.
+// Generation returns the reconciled generation.
 func (m *Manager) Generation() int64 { return m.generation }
 
-// entry finds or makes the entry of a type.
+// entry finds or creates the entry of a type.
 func (m *Manager) entry(conditionType string) *entry {
 	if e := m.find(conditionType); e != nil {
 		return e
@@ -215,7 +214,7 @@ func (m *Manager) find(conditionType string) *entry {
 	return nil
 }
 
-// insert puts a new entry in its place: Ready first, then by type.
+// insert inserts a new entry in order: Ready first, then by type.
 func (m *Manager) insert(e entry) *entry {
 	at := 0
 	for at < len(m.entries) && before(m.entries[at].current.Type, e.current.Type) {

@@ -14,13 +14,13 @@ const (
 	unspecified = "Unspecified" // the reason where none is given: the API requires one
 )
 
-// Bound returns the message cut to at most 1024 bytes at a rune boundary, with "..." where something was cut. It is the bound for messages
-// that are composed from parts whose number or length is not known, and the limit of the events API. Invalid UTF-8 is replaced, as
-// the API server would refuse it. What fits is returned as it is.
+// Bound truncates the message to at most 1024 bytes at a rune boundary and marks a cut with "...". Use it for messages composed of parts
+// whose number or length is not known; 1024 bytes is also the limit of the events API. Invalid UTF-8 is replaced, because the API server
+// rejects it. A short valid message is returned unchanged.
 func Bound(message string) string { return text.Cut(message, maxMessage) }
 
 // acceptedReason returns a reason that the API accepts: `[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?`, at most 1024 bytes. Other characters
-// are left out, an empty result becomes "Unspecified". A valid reason is returned as it is.
+// are removed; an empty result becomes "Unspecified".
 func acceptedReason(reason string) string {
 	if validReason(reason) {
 		return reason

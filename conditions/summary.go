@@ -10,16 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Input is a condition that counts for a [Summarize] or a [Tally].
+// Input is a condition that [Summarize] or [Tally.Add] counts.
 type Input struct {
 	// Type is the type of the condition.
 	Type string
-	// Negative reports that True is the bad status, as of Degraded, Stalled or PruneBlocked. Such a condition is good while it does not exist. The
-	// default is positive: True is good, and a condition that does not exist is unknown.
+	// Negative reports that True is the bad status, as for Degraded, Stalled or PruneBlocked. A negative condition that does not exist is
+	// good. By default True is good, and a condition that does not exist is unknown.
 	Negative bool
 }
 
-// verdict is how good a condition is.
+// verdict is the quality of a condition: good, unknown or bad.
 type verdict int
 
 const (
@@ -31,7 +31,7 @@ const (
 // reasonMissing is the reason of a positive condition that does not exist.
 const reasonMissing = "ConditionMissing"
 
-// judge returns how good the condition is, with its reason and message.
+// judge returns the verdict on the condition, with its reason and message.
 func (i Input) judge(list []metav1.Condition) (v verdict, reason, message string) {
 	c := meta.FindStatusCondition(list, i.Type)
 	switch {
@@ -47,9 +47,9 @@ func (i Input) judge(list []metav1.Condition) (v verdict, reason, message string
 	return v, cmp.Or(c.Reason, unspecified), c.Message
 }
 
-// Summarize returns a condition that summarizes others of one object, for [Manager.Set]. It is True when all inputs are good, False when one is
-// bad, and Unknown otherwise. The reason is that of the first input of this status in the order given, "Ready" for True; the message has the
-// type and message of each such input, and is bounded, see [Bound].
+// Summarize returns a condition that summarizes others of one object, for [Manager.Set]. It is True if all inputs are good, False if one
+// is bad, and Unknown otherwise. The reason is that of the first input with this status in the given order, "Ready" for True. The message
+// lists the type and message of each such input; see [Bound] for its length.
 func Summarize(list []metav1.Condition, inputs ...Input) (status metav1.ConditionStatus, reason, message string) {
 	worst, messages := good, []string(nil)
 	for _, input := range inputs {
@@ -78,27 +78,27 @@ const (
 	tallyNames   = 3
 )
 
-// Tally summarizes one condition over many objects: how many are bad or unknown, and the most frequent reasons. Its memory depends on the number of
-// reasons, not on the number of objects. The zero value has counted no object. It is for one goroutine.
+// Tally summarizes one condition of many objects: the number of bad and unknown ones, and the most frequent reasons. Its memory depends
+// on the number of reasons, not on the number of objects. The zero value is an empty tally. It is not safe for concurrent use.
 type Tally struct {
 	objects int
 	counts  [bad + 1]int
 	reasons map[tallied]*sample
 }
 
-// tallied is a reason of objects with one verdict.
+// tallied counts the objects with one reason and verdict.
 type tallied struct {
 	verdict verdict
 	reason  string
 }
 
-// sample is the number of objects, and the first few of them.
+// sample holds the number of objects and the names of the first few.
 type sample struct {
 	count int
 	first []string
 }
 
-// Add counts the condition of an object. The name is for the message.
+// Add counts the condition of an object. The name appears in the message.
 func (t *Tally) Add(name string, list []metav1.Condition, input Input) {
 	v, reason, _ := input.judge(list)
 	t.objects++
@@ -123,10 +123,10 @@ func (t *Tally) Add(name string, list []metav1.Condition, input Input) {
 	}
 }
 
-// Status returns the condition for [Manager.Set]: True when all objects are good, also when there are none; False when one is bad, else Unknown. The
-// reason is the most frequent one, "Ready" for True. The message has the counts, the three most frequent reasons and three objects
-// of each, for example "4 of 9 are not ready: 3 ImagePullBackOff (a, b, c), 1 Pending (d)". It does not depend on the order of the calls of Add, and is
-// bounded, see [Bound].
+// Status returns the condition for [Manager.Set]: False if one object is bad, Unknown if one is unknown, else True, also without objects.
+// The reason is the most frequent one, "Ready" for True. The message has the counts, the three most frequent reasons and three objects of
+// each, for example "4 of 9 are not ready: 3 ImagePullBackOff (a, b, c), 1 Pending (d)". It does not depend on the order of the calls of
+// Add; see [Bound] for its length.
 func (t *Tally) Status() (status metav1.ConditionStatus, reason, message string) {
 	if t.counts[bad]+t.counts[unknown] == 0 {
 		return metav1.ConditionTrue, Ready, fmt.Sprintf("all %d are ready", t.objects)
@@ -153,7 +153,7 @@ func (t *Tally) Status() (status metav1.ConditionStatus, reason, message string)
 	return status, keys[0].reason, Bound(fmt.Sprintf("%d of %d are not ready: %s", t.counts[bad]+t.counts[unknown], t.objects, strings.Join(parts, ", ")))
 }
 
-// list returns the names, and how many are left out.
+// list returns the sampled names and the number of omitted ones.
 func (n *sample) list() string {
 	text := strings.Join(n.first, ", ")
 	if more := n.count - len(n.first); more > 0 {

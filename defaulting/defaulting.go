@@ -9,10 +9,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/recent"
 )
 
-// Step fills in what is missing. It is a pure function of its argument, and running it twice changes nothing more.
+// Step fills in missing values. It must be a pure and idempotent function of its argument.
 type Step[S any] func(spec *S)
 
-// Effective runs the steps on spec, in order, and returns it. Give it a copy.
+// Effective runs the steps on spec in order and returns spec. Pass a copy.
 func Effective[S any](spec *S, steps ...Step[S]) *S {
 	for _, step := range steps {
 		step(spec)
@@ -20,9 +20,9 @@ func Effective[S any](spec *S, steps ...Step[S]) *S {
 	return spec
 }
 
-// Difference is the JSON merge patch (RFC 7396) that turns the JSON form of before into that of after, as text with sorted keys;
-// "{}" when they are the same. Lists are replaced as a whole. Both must marshal to JSON objects, and what they marshal to must depend
-// on nothing but their fields: the differences that were asked for last are remembered, within 1 MiB.
+// Difference returns the JSON merge patch (RFC 7396) that turns the JSON form of before into that of after, with sorted keys; "{}" if
+// they are equal. A changed list is replaced entirely. Both must marshal to JSON objects, and the JSON must depend only on their fields,
+// because recent differences are cached, up to 1 MiB.
 func Difference(before, after any) (string, error) {
 	key, known := fingerprint.Of([2]any{before, after})
 	if known {
@@ -39,10 +39,10 @@ func Difference(before, after any) (string, error) {
 
 const (
 	maxRemembered = 1 << 20
-	entrySize     = 200 // about, besides the text
+	entrySize     = 200 // estimated, in addition to the text
 )
 
-// A status shows the difference in every pass.
+// A status contains the difference in every reconciliation.
 var differences recent.Values[string] //nolint:gochecknoglobals // results of a function of its arguments alone
 
 func difference(before, after any) (string, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 )
 
-// setComponent sets `<Name>Ready`, or confirms the stored one while the grace period runs.
+// setComponent sets `<Name>Ready`, or keeps the stored condition during the grace period.
 func (a *Assessor) setComponent(p *part) {
 	p.kept = false
 	if p.name == "" {
@@ -29,8 +29,8 @@ func (a *Assessor) setComponent(p *part) {
 	a.manager.Set(p.name+conditions.Ready, conditions.Status(p.state == Ready), p.reason, p.message, announce)
 }
 
-// graceful reports whether the stored condition of the part stands in for its failure: all of it is Infrastructure, it began less than
-// the grace period ago, and what is stored speaks of the same generation.
+// graceful reports whether the stored condition of the part replaces its failure: all of its errors are Infrastructure, the failure began
+// less than the grace period ago, and the stored condition is of the same generation.
 func (a *Assessor) graceful(p *part) bool {
 	if p.immediate || len(p.errors) == 0 || a.graceLeft() <= 0 {
 		return false
@@ -44,10 +44,10 @@ func (a *Assessor) graceful(p *part) bool {
 	return found && stored.ObservedGeneration == a.manager.Generation()
 }
 
-// graceLeft is the rest of the grace period that began, or begins now, with the dependencies being out of reach.
+// graceLeft returns the remaining grace period. It starts now if no dependency was unreachable before.
 func (a *Assessor) graceLeft() time.Duration { return a.since.Add(a.options.Grace).Sub(a.options.Now) }
 
-// setCategories sets the conditions of the categories. They appear with the first failure of their kind and stay from then on.
+// setCategories sets the conditions of the categories. A condition appears with the first failure of its category and remains.
 func (a *Assessor) setCategories() {
 	a.settled = true
 	m := a.manager
@@ -73,8 +73,7 @@ func (a *Assessor) setCategories() {
 	}
 }
 
-// unreachable is the note of what is out of reach. While the grace period keeps the condition of a component as it was, nothing else
-// has what is wrong with it.
+// unreachable returns the note about unreachable dependencies. During the grace period no component's condition describes the failure.
 func (a *Assessor) unreachable() *note {
 	n := a.seen.unreachable
 	for i := range a.parts {
@@ -90,18 +89,18 @@ func (a *Assessor) known(conditionType string) bool {
 	return found
 }
 
-// judgement is what the components add up to.
+// judgement is the aggregate of the components.
 type judgement struct {
 	worst   State
-	named   *part // the first failing component, one without a name before others
+	named   *part // the first failing component, preferably one without a name
 	reason  string
 	message string
-	waiting string // what a part without a name that is on its way has to say: the summary is its only place
+	waiting string // message of a progressing part without a name; only the summary shows it
 }
 
-// Summarize sets the summary condition Ready and returns the assessment. Besides the observed components, every condition set in the
-// pass whose type ends in Ready counts, so conditions of a product are set before it, and one that a product set for a
-// component counts instead of the component's own, unless that had errors.
+// Summarize sets the summary condition Ready and returns the assessment. It covers the observed components and every other condition set
+// in this reconciliation whose type ends in Ready, so set conditions of a product before. A product's condition for a component replaces
+// the component's own, unless the component has errors.
 func (a *Assessor) Summarize() Assessment {
 	if !a.settled {
 		a.setCategories()
@@ -139,14 +138,14 @@ func (a *Assessor) Summarize() Assessment {
 	return out
 }
 
-// judge goes through the components in their order, then through the other conditions of the pass.
+// judge aggregates the components in their order, then the other conditions.
 func (a *Assessor) judge() judgement {
 	v := judgement{worst: Ready}
 	for i := range a.parts {
 		p := &a.parts[i]
 		state, reason, message := a.contribution(p)
 		v.worst = worst(v.worst, state)
-		// A failure without a name has no condition of its own: the summary is its only place.
+		// A failure without a name has no condition of its own; only the summary shows it.
 		if state.Failing() && (v.named == nil || p.name == "" && v.named.name != "") {
 			v.named, v.reason, v.message = p, reason, sentence(p.name, message)
 		}
@@ -162,7 +161,7 @@ func (a *Assessor) judge() judgement {
 	return v
 }
 
-// contribution is what a component adds to the summary.
+// contribution returns the part of a component in the summary.
 func (a *Assessor) contribution(p *part) (state State, reason, message string) {
 	c, found := a.manager.Get(p.name + conditions.Ready)
 	if p.name == "" || !found {
@@ -179,7 +178,7 @@ func (a *Assessor) contribution(p *part) (state State, reason, message string) {
 	return p.waiting(), c.Reason, c.Message
 }
 
-// waiting is the state of a part that is neither ready nor failing: others have to do something, or we are at it.
+// waiting returns the state of a part that is neither ready nor failing: Pending or Progressing.
 func (p *part) waiting() State {
 	if p.dependency == Upstream {
 		return Pending
@@ -187,13 +186,13 @@ func (p *part) waiting() State {
 	return Progressing
 }
 
-// wasFailing reports whether the stored summary was about a failure. That a stored condition is not True is not enough to know.
+// wasFailing reports whether the stored summary was a failure. A status other than True does not suffice.
 func (a *Assessor) wasFailing() bool {
 	s, stored := a.manager.Stored(conditions.Ready)
 	return stored && s.Reason != reasonProgressing
 }
 
-// foreign reports whether a condition of the pass is no component's and counts for the summary.
+// foreign reports whether a condition does not belong to a component and counts for the summary.
 func (a *Assessor) foreign(conditionType string) bool {
 	name, ends := strings.CutSuffix(conditionType, conditions.Ready)
 	if !ends || name == "" {
@@ -207,7 +206,7 @@ func (a *Assessor) foreign(conditionType string) bool {
 	return true
 }
 
-// outOfReach reports whether errors of Infrastructure or Unknown count that no grace covers.
+// outOfReach reports whether there are Infrastructure or Unknown errors outside the grace period.
 func (a *Assessor) outOfReach() bool {
 	for i := range a.parts {
 		if a.parts[i].kept {
@@ -222,7 +221,7 @@ func (a *Assessor) outOfReach() bool {
 	return false
 }
 
-// requeueAfter is the earliest moment at which the pass has to be repeated on its own account.
+// requeueAfter returns the delay until the next reconciliation is necessary.
 func (a *Assessor) requeueAfter() time.Duration {
 	after := time.Duration(0)
 	if len(a.terminal) > 0 && a.options.Recheck > 0 {

@@ -10,23 +10,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
-// defaultGrace is the grace period of [Options] that give none.
+// defaultGrace is the default of [Options].Grace.
 const defaultGrace = 10 * time.Second
 
-// Options of an [Assessor]. The zero value works.
+// Options configures an [Assessor]. The zero value is useful.
 type Options struct {
-	// Now is the time of the pass; unset it is the time of the conditions manager, which is kept at whole seconds.
+	// Now is the time of the reconciliation. Default: the time of the conditions manager, truncated to seconds.
 	Now time.Time
-	// Grace is how long Infrastructure errors keep the previous condition of a component before it degrades; 0 means
-	// 10 seconds, a negative value no grace.
+	// Grace is the time during which Infrastructure errors keep the previous condition of a component. 0 means 10 seconds, a negative value
+	// disables it.
 	Grace time.Duration
-	// Recheck is after how long a pass with [Assessment.Terminal] errors asks to be repeated, because what solves them (a
-	// role, a quota, an admission rule) need not be something that is watched; 0 means never.
+	// Recheck is the requeue delay after [Assessment.Terminal] errors, because their remedy (a role, a quota, an admission rule) may not be
+	// watched. 0 disables it.
 	Recheck time.Duration
 }
 
-// Assessor folds the components of one pass into conditions. Make one with [NewAssessor]; it is for one pass and not safe for
-// concurrent use.
+// Assessor aggregates the components of one reconciliation into conditions. Create it with [NewAssessor]. It is not safe for concurrent
+// use.
 type Assessor struct {
 	manager *conditions.Manager
 	options Options
@@ -39,25 +39,25 @@ type Assessor struct {
 	terminal []*Error
 }
 
-// part is a component as it was observed.
+// part is an observed component.
 type part struct {
-	name       string // a valid beginning of a condition type; empty for a failure without a name
+	name       string // a valid prefix of a condition type; empty for a failure without a name
 	state      State
 	reason     string
 	message    string
 	dependency Dependency
 	immediate  bool
 	errors     []*Error
-	kept       bool // the stored condition stands in
+	kept       bool // the stored condition is kept
 }
 
-// seen is which categories were seen in the pass.
+// seen records which categories occurred.
 type seen struct {
 	program, auth, invalid, missing note
 	unreachable                     note // Infrastructure or Unknown
 }
 
-// note is whether a category was seen, and the reason and message of its first error that no component's condition has.
+// note records that a category occurred, with the reason and message of its first error that no component's condition shows.
 type note struct {
 	seen           bool
 	reason, detail string
@@ -70,7 +70,7 @@ func (n *note) add(e *Error, named bool) {
 	}
 }
 
-// conditionReason is the reason of a condition: who or what refused, where no component's condition has it, else that of the category.
+// conditionReason returns the reason of the error if no component's condition shows it, else that of the category.
 func (n *note) conditionReason(category string) string {
 	if n.reason == "" {
 		return category
@@ -78,7 +78,7 @@ func (n *note) conditionReason(category string) string {
 	return n.reason
 }
 
-// message appends the first error's detail to the text of a condition.
+// message appends the first error's detail to a condition message.
 func (n *note) message(summary string) string {
 	if n.detail == "" {
 		return summary
@@ -86,26 +86,25 @@ func (n *note) message(summary string) string {
 	return conditions.Bound(summary + ": " + n.detail)
 }
 
-// Assessment is the outcome of [Assessor.Summarize].
+// Assessment is the result of [Assessor.Summarize].
 type Assessment struct {
-	// State is the worst state of the components; Failed with errors of Auth, InvalidSpec or MissingUpstreamDependency.
+	// State is the worst state of the components; Failed if there are errors of Auth, InvalidSpec or MissingUpstreamDependency.
 	State State
-	// Retry joins the errors that trying again may solve, Infrastructure, Conflict and Unknown; nil for none. errors.Is and errors.As look
-	// into all of them. What
-	// an inspector found wrong with a child is not in it.
+	// Retry joins the errors that a retry may resolve (Infrastructure, Conflict and Unknown), nil for none. errors.Is and errors.As examine
+	// all of them. It omits an inspector's findings about a child.
 	Retry error
-	// Terminal are the errors that trying again does not solve: InvalidSpec, Auth, ResourceExhaustion and ProgramError; without what an
-	// inspector found wrong with a child.
+	// Terminal are the errors that a retry does not resolve: InvalidSpec, Auth, ResourceExhaustion and ProgramError. It omits an inspector's
+	// findings about a child.
 	Terminal []*Error
-	// RequeueAfter is when the pass has to be repeated although nothing changes: the end of the grace period, or
-	// [Options].Recheck; 0 for neither.
+	// RequeueAfter is the delay until the end of the grace period or [Options].Recheck; 0 for neither.
 	RequeueAfter time.Duration
 }
 
-// spareParts is the room for components that an assessor starts with.
+// spareParts is the initial capacity for components.
 const spareParts = 8
 
-// NewAssessor starts the assessment of a pass. The manager must not be nil; it holds the stored conditions and takes the new ones.
+// NewAssessor returns an assessor that reads the stored conditions from the manager and sets the new ones there. The manager must not be
+// nil.
 func NewAssessor(m *conditions.Manager, o Options) *Assessor {
 	if o.Now.IsZero() {
 		o.Now = m.Now()
@@ -120,9 +119,9 @@ func NewAssessor(m *conditions.Manager, o Options) *Assessor {
 	return a
 }
 
-// Observe takes components in and sets their conditions and those of the categories: DependenciesReachable, AuthValid and
-// ConfigValid. It may be called several times in a pass, e.g. again with what came of applying; of two components of one name the
-// worse state counts, the later of equals, and the errors of both.
+// Observe records components and sets their conditions and those of the categories: DependenciesReachable, AuthValid and ConfigValid. It
+// may be called several times, for example again with the result of applying. Of two components with one name the worse state counts, the
+// later of equals, and the errors of both.
 func (a *Assessor) Observe(components ...Component) {
 	for i := range components {
 		if p := a.take(&components[i]); p != nil {
@@ -132,7 +131,7 @@ func (a *Assessor) Observe(components ...Component) {
 	a.setCategories()
 }
 
-// take notes a component and its errors; nil when it means "does not apply".
+// take records a component and its errors. It returns nil for a component that does not apply.
 func (a *Assessor) take(c *Component) *part {
 	list := c.Categorized()
 	fresh := part{
@@ -149,7 +148,7 @@ func (a *Assessor) take(c *Component) *part {
 	return a.merge(fresh)
 }
 
-// complete fills what the component left to its errors.
+// complete derives the unset fields of the component from its errors.
 func (p *part) complete() {
 	if p.state == "" || p.state == Ready {
 		p.state = Ready
@@ -168,7 +167,7 @@ func (p *part) complete() {
 	if p.reason == "" {
 		p.reason = string(p.state)
 	}
-	if p.name == "" && len(p.errors) > 1 { // no condition of its own has the others
+	if p.name == "" && len(p.errors) > 1 { // no component's condition shows the others
 		p.message += fmt.Sprintf(" (and %d more)", len(p.errors)-1)
 	}
 	if len(p.errors) > 0 || p.state.Failing() {
@@ -177,7 +176,7 @@ func (p *part) complete() {
 	p.message = conditions.Bound(p.message)
 }
 
-// merge adds a part, or joins it with the one that has its name.
+// merge adds a part, or merges it with the part of the same name.
 func (a *Assessor) merge(fresh part) *part {
 	for i := range a.parts {
 		p := &a.parts[i]
@@ -196,7 +195,7 @@ func (a *Assessor) merge(fresh part) *part {
 	return &a.parts[len(a.parts)-1]
 }
 
-// count notes what an error means for the whole owner.
+// count records the effect of an error on the owner.
 func (a *Assessor) count(e *Error, child, named bool) {
 	switch e.Category {
 	case ProgramError:
@@ -210,11 +209,11 @@ func (a *Assessor) count(e *Error, child, named bool) {
 	case Infrastructure, Unknown:
 		a.seen.unreachable.add(e, named)
 	case MissingDownstreamDependency, ResourceExhaustion, Conflict:
-		// They concern their component alone.
+		// Other categories affect only their component.
 	default:
 		a.seen.unreachable.add(e, named)
 	}
-	if child && e.Cause == nil { // the verdict of an inspector: a watch brings its changes
+	if child && e.Cause == nil { // an inspector's finding: a watch reports its changes
 		return
 	}
 	switch {
@@ -225,7 +224,7 @@ func (a *Assessor) count(e *Error, child, named bool) {
 	}
 }
 
-// typeName leaves out of a component's name what a condition type cannot have.
+// typeName removes characters from a component's name that a condition type cannot contain.
 func typeName(name string) string {
 	if strings.IndexFunc(name, unfit) >= 0 {
 		name = strings.Map(func(r rune) rune {
@@ -239,10 +238,10 @@ func typeName(name string) string {
 	return name[:min(len(name), maxName)]
 }
 
-// maxName keeps a condition type below the 316 bytes that the API allows.
+// maxName keeps a condition type below the API's limit of 316 bytes.
 const maxName = 253
 
-// unfit reports whether a condition type cannot have the character.
+// unfit reports whether a condition type cannot contain the character.
 func unfit(r rune) bool {
 	return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.", r)
 }

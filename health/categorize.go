@@ -20,17 +20,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
-// unknownNamespace is how controller-runtime's cache refuses a read in a namespace that it was not made for; it has no type for that.
+// unknownNamespace is the text with which controller-runtime's cache rejects a read in a namespace that it does not cover.
+// controller-runtime has no error type for it.
 const unknownNamespace = "because of unknown namespace for the cache"
 
-// Categorize finds the category of an error, and a reason and message for it; nil for nil. An error that has a category, anywhere in
-// its chain, keeps it, whatever its cause is. Then, first match wins: an answer of the API server, a context that ended, a kind
-// that is not served or not in the scheme, the network; all else is [Unknown].
+// Categorize returns the error with a category, reason and message; nil for nil. An error with a category anywhere in its chain keeps
+// that category. Otherwise the first match wins: a response of the API server, a context that ended, a kind that is not served or not in
+// the scheme, a network error. Any other error is [Unknown].
 //
-// The message is the text of the error, so that what was said by an API server, a webhook, a database or the caller is kept. It is
-// bounded to 1024 bytes, has no credentials in it ("***" stands in their place) and nothing that differs from try to try, such as the caller's own port.
+// The message is the text of the error, so that it keeps the words of the API server, the webhook, the database or the caller. It has at
+// most 1024 bytes. Credentials are replaced by "***", and values that change on every attempt, such as the caller's port, are removed.
 //
-// A missing kind counts as Infrastructure, not as a missing dependency: no watch can be set on it, so it has to be tried again.
+// A missing kind is Infrastructure, not a missing dependency: it cannot be watched, so the operator has to retry.
 func Categorize(err error) *Error {
 	if err == nil {
 		return nil
@@ -71,7 +72,7 @@ func recognise(err error) *Error {
 	return NewError(Unknown, reasonUnknown, err.Error(), err)
 }
 
-// unregistered reports whether the scheme does not know a Go type.
+// unregistered reports whether a Go type is missing in the scheme.
 func unregistered(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if runtime.IsNotRegisteredError(err) {
@@ -81,8 +82,8 @@ func unregistered(err error) bool {
 	return false
 }
 
-// varying is what differs between two tries that fail alike: the caller's end of a connection, the time of a check, the id of a request, a
-// pointer, the time of an event, which has a fraction or the word for it before it.
+// varying matches text that differs between two equal failures: the caller's end of a connection, the time of a check, the ID of a
+// request, a pointer, the time of an event (with a fraction, or preceded by a keyword).
 var varying = []struct { //nolint:gochecknoglobals // compiled once, never changed
 	form *regexp.Regexp
 	keep string
@@ -95,10 +96,11 @@ var varying = []struct { //nolint:gochecknoglobals // compiled once, never chang
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,]\d+(?:Z| ?[+-]\d\d:?\d\d)?(?: [A-Z]{3,4})?(?: m=[+-][\d.]+)?`), "-"},
 }
 
-// maxExamined bounds what is examined of the text of an error, which may be a response body; 1024 bytes of it are stored.
+// maxExamined is the maximum length of the error text that is examined, which may be a response body; at most 1024 bytes of it are
+// stored.
 const maxExamined = 16 << 10
 
-// steady leaves out of a message what differs from try to try, because it is stored.
+// steady removes values that change on every attempt from a message, because messages are stored.
 func steady(message string) string {
 	for _, v := range varying {
 		message = v.form.ReplaceAllString(message, v.keep)
@@ -106,7 +108,7 @@ func steady(message string) string {
 	return message
 }
 
-// category reads a word as a category.
+// category parses the name of a category.
 func category(word string) Category {
 	switch c := Category(word); c {
 	case InvalidSpec, MissingUpstreamDependency, MissingDownstreamDependency, Auth,
@@ -116,7 +118,7 @@ func category(word string) Category {
 	return Unknown
 }
 
-// fromContext categorises a context that ended; a deadline is not the fault of the API server.
+// fromContext categorises the error of a context that ended. A deadline is not a failure of the API server.
 func fromContext(err error) *Error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -168,7 +170,7 @@ func errnoReason(errno syscall.Errno) string {
 	return ""
 }
 
-// requestReason reports what is left: TLS, time, a request that failed for another reason, an answer that broke off.
+// requestReason returns the reason of other network errors: TLS, a timeout, a failed request, a truncated response.
 func requestReason(err error) string {
 	if certificate(err) {
 		return reasonCertificate
@@ -185,7 +187,7 @@ func requestReason(err error) string {
 	return ""
 }
 
-// certificate reports whether a certificate was refused, ours by the other side included.
+// certificate reports whether a certificate was rejected, by either side.
 func certificate(err error) bool {
 	_, verification := errors.AsType[*tls.CertificateVerificationError](err)
 	_, authority := errors.AsType[x509.UnknownAuthorityError](err)
@@ -195,7 +197,7 @@ func certificate(err error) bool {
 	return verification || authority || host || invalid || alerted && strings.Contains(alert.Error(), "certificate")
 }
 
-// unreachable reports whether the number is about the way to a host.
+// unreachable reports whether the error number is about the route to a host.
 func unreachable(errno syscall.Errno) bool {
 	switch errno {
 	case syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.ENETDOWN, syscall.EPIPE, syscall.ECONNABORTED:
@@ -206,7 +208,7 @@ func unreachable(errno syscall.Errno) bool {
 }
 
 // flatten calls yield for every error of a plain join (errors.Join, an Aggregate of apimachinery), in order, so that each gets its own
-// category. An error that wraps several with words of its own stays one.
+// category. An error that wraps several errors with a text of its own is not split.
 func flatten(err error, yield func(error)) {
 	switch joined := err.(type) { //nolint:errorlint // only the outermost value can be a bare join
 	case nil:

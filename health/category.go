@@ -1,32 +1,33 @@
 package health
 
-// Category is the kind of an error: who can solve it and whether trying again helps. Its text is stable.
+// Category is the kind of an error: who can resolve it, and whether a retry helps. Its text is stable.
 type Category string
 
 // The categories.
 const (
-	// InvalidSpec is for the owner's author: what is asked for cannot be.
+	// InvalidSpec is an error that the owner's author has to correct.
 	InvalidSpec Category = "InvalidSpec"
-	// MissingUpstreamDependency is something that others provide and that does not exist.
+	// MissingUpstreamDependency is a dependency that another party provides and that does not exist.
 	MissingUpstreamDependency Category = "MissingUpstreamDependency"
-	// MissingDownstreamDependency is something of ours that is not there yet.
+	// MissingDownstreamDependency is an object of the operator that does not exist yet.
 	MissingDownstreamDependency Category = "MissingDownstreamDependency"
-	// Auth is a refused or missing permission or credential.
+	// Auth is a missing or rejected permission or credential.
 	Auth Category = "Auth"
-	// ResourceExhaustion is a full disk, an exceeded quota, memory that ran out.
+	// ResourceExhaustion is a full disk, an exceeded quota or a lack of memory.
 	ResourceExhaustion Category = "ResourceExhaustion"
-	// Infrastructure is a failure of the network, the API server or a node; it passes or is repaired by others.
+	// Infrastructure is a transient failure of the network, the API server or a node.
 	Infrastructure Category = "Infrastructure"
-	// Conflict is another writer of the same object: an outdated resourceVersion, a field or an owner taken.
+	// Conflict is a conflict with another writer of the object: an outdated resourceVersion, or a field or owner reference that the other
+	// writer owns.
 	Conflict Category = "Conflict"
-	// ProgramError is a mistake of the operator's own program: a kind that was not declared, a phase that panicked, a plan with a
-	// nil child. Only another version of the operator solves it.
+	// ProgramError is a defect of the operator: a kind that was not declared, a phase that panicked, a plan with a nil child. Only another
+	// version of the operator resolves it.
 	ProgramError Category = "ProgramError"
-	// Unknown is everything else.
+	// Unknown is any other error.
 	Unknown Category = "Unknown"
 )
 
-// String returns the name of the category; [Unknown] for the empty one.
+// String returns the name of the category, that of [Unknown] if it is empty.
 func (c Category) String() string {
 	if c == "" {
 		return string(Unknown)
@@ -34,7 +35,7 @@ func (c Category) String() string {
 	return string(c)
 }
 
-// State is what an error of the category makes of its component. A word that is no category counts as [Unknown], here as in
+// State returns the state of a component with an error of the category. A string that is not a category counts as [Unknown], also in
 // Blocks, Retries and Terminal.
 func (c Category) State() State {
 	switch c {
@@ -48,7 +49,7 @@ func (c Category) State() State {
 	return Degraded
 }
 
-// Blocks reports whether an error of the category stops applying, if its component may stop it at all; see [Blocking].
+// Blocks reports whether an error of the category stops the apply, unless its component never blocks; see [Blocking].
 func (c Category) Blocks() bool {
 	switch c {
 	case InvalidSpec, MissingUpstreamDependency, Auth, Infrastructure, ProgramError, Unknown:
@@ -59,7 +60,7 @@ func (c Category) Blocks() bool {
 	return true
 }
 
-// Retries reports whether trying again with backoff helps.
+// Retries reports whether a retry with backoff helps.
 func (c Category) Retries() bool {
 	switch c {
 	case Infrastructure, Conflict, Unknown:
@@ -70,7 +71,7 @@ func (c Category) Retries() bool {
 	return true
 }
 
-// Terminal reports whether only a change elsewhere, which no watch may see, solves it.
+// Terminal reports whether only a change elsewhere, possibly an unwatched one, resolves the error.
 func (c Category) Terminal() bool {
 	switch c {
 	case InvalidSpec, Auth, ResourceExhaustion, ProgramError:

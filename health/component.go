@@ -1,44 +1,43 @@
 package health
 
-// Dependency reports who provides a component. Zero is a part of the owner itself: its configuration, a computation.
+// Dependency reports who provides a component. The zero value is a part of the owner itself: its configuration, a computation.
 type Dependency string
 
 const (
-	// Upstream is provided by others and needed by the owner.
+	// Upstream components are provided by other parties and required by the owner.
 	Upstream Dependency = "Upstream"
-	// Downstream is made by the owner.
+	// Downstream components are created by the owner.
 	Downstream Dependency = "Downstream"
 )
 
 // Component is the health of one part of an owner.
 type Component struct {
-	// Name gives the condition type `<Name>Ready`, e.g. "Server"; characters that a condition type cannot have are left out. A
-	// component with neither a name nor a failure means "does not apply" and is ignored; a failure without a name counts, but
-	// gets no condition of its own.
+	// Name determines the condition type `<Name>Ready`, for example "Server"; characters that a condition type cannot contain are removed. A
+	// component with neither a name nor a failure is ignored. A failure without a name counts, but has no condition of its own.
 	Name string
-	// State is how it is; unset it follows from the errors.
+	// State of the component. Default: derived from the errors.
 	State State
-	// Reason is the reason of its condition; unset that of the first error, else "Ready".
+	// Reason of its condition. Default: that of the first error, else "Ready".
 	Reason string
-	// Message is the message of its condition; unset that of the first error.
+	// Message of its condition. Default: that of the first error.
 	Message string
-	// Diagnostics is what a person wants to know who asks why it is not ready, and more than a message has room for, such as the table of a
-	// selection (Explain of package templates). It is in explanations alone, never in a condition, event or log line.
+	// Diagnostics explains the state in more detail than a message can, for example the table of a selection (Explain of package templates).
+	// It appears only in explanations, never in a condition, event or log line.
 	Diagnostics string
-	// Errors are what is wrong with it, raw or categorised ([Error]); nil entries are skipped.
+	// Errors of the component, raw or categorised ([Error]); nil entries are skipped.
 	Errors []error
 	// Dependency reports who provides it.
 	Dependency Dependency
-	// Child reports that this is the health of a child that the owner applies: it never blocks applying, and what an
-	// inspector found wrong is not tried again, as a watch brings its changes.
+	// Child reports that this is the health of a child that the owner applies. It never blocks applying, and an inspector's findings are not
+	// retried, because a watch reports changes of the child.
 	Child bool
-	// Immediate takes the component out of the grace period: its failure shows at once. It is for the outcome of the pass's own
-	// writes, where keeping an older condition would claim what was not done.
+	// Immediate disables the grace period: a failure appears at once. Use it for the result of the operator's own writes, for which an older
+	// condition would be wrong.
 	Immediate bool
 }
 
-// GetState returns the state: the one given, else the worst that the errors make, else Ready. One that is given as Ready together
-// with errors is what the errors make of it: nothing is ready that failed.
+// GetState returns State, else the worst state of the errors, else Ready. If State is Ready and there are errors, the errors determine
+// the result.
 func (c Component) GetState() State {
 	if c.State != "" && c.State != Ready {
 		return c.State
@@ -52,7 +51,7 @@ func (c Component) GetState() State {
 	return state
 }
 
-// GetReason returns the reason: the one given, else that of the first error, else "Ready", or the state when it is another.
+// GetReason returns Reason, else that of the first error, else "Ready", or the state if it is not Ready.
 func (c Component) GetReason() string {
 	if c.Reason != "" {
 		return c.Reason
@@ -65,7 +64,7 @@ func (c Component) GetReason() string {
 	return string(c.GetState())
 }
 
-// GetMessage returns the message: the one given, else that of the first error, else nothing.
+// GetMessage returns Message, else that of the first error, else "".
 func (c Component) GetMessage() string {
 	if c.Message != "" {
 		return c.Message
@@ -78,8 +77,8 @@ func (c Component) GetMessage() string {
 	return ""
 }
 
-// Categorized returns the errors with their categories, in order: those of a plain join (errors.Join, the error in [Assessment].Retry) one by one, each
-// as [Categorize] reads it; nil for none.
+// Categorized returns the errors with their categories, in order; nil for none. A plain join (errors.Join, the error in
+// [Assessment].Retry) is split, and each error is categorised by [Categorize].
 func (c Component) Categorized() []*Error {
 	var list []*Error
 	for _, err := range c.Errors {
@@ -94,13 +93,14 @@ func (c Component) As(name string) Component {
 	return c
 }
 
-// Blocking returns the errors that stop the apply, in the order of the components: those whose category [Category.Blocks], except
+// Blocking returns the errors that stop the apply, in the order of the components: those for whose category [Category.Blocks] is true,
+// except
 //
-//   - all errors of a component that is the health of a child ([Component.Child]), and
-//   - the verdict of an inspector about a Downstream component: an [Error] without a cause.
+//   - all errors of a child's component ([Component.Child]), and
+//   - an inspector's findings about a Downstream component: an [Error] without a cause.
 //
-// An error with a cause, or one that is no [Error], comes from a call that failed. The state of the children is then
-// unknown, and the error blocks.
+// An error with a cause, or one that is not an [Error], comes from a failed call. The state of the children is then unknown, and the
+// error blocks.
 func Blocking(components []Component) []*Error {
 	var list []*Error
 	for i := range components {

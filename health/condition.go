@@ -1,6 +1,6 @@
 package health
 
-// Condition types that an [Assessor] sets besides `<Component>Ready` and the summary Ready.
+// Condition types that an [Assessor] sets in addition to `<Component>Ready` and the summary Ready.
 const (
 	// DependenciesReachable is False while there are Infrastructure or Unknown errors.
 	DependenciesReachable = "DependenciesReachable"
@@ -14,23 +14,23 @@ const (
 const (
 	// reasonReady reports that all components are ready.
 	reasonReady = "AllComponentsReady"
-	// reasonProgressing reports that components are on their way.
+	// reasonProgressing reports that components are progressing.
 	reasonProgressing = "Progressing"
-	// reasonInfrastructure reports that something cannot be reached.
+	// reasonInfrastructure reports that a dependency cannot be reached.
 	reasonInfrastructure = "InfrastructureError"
-	// reasonProgram reports that the operator's own program has a mistake.
+	// reasonProgram reports that the operator has a defect.
 	reasonProgram = "ProgramError"
-	// reasonReachable reports that everything can be reached again.
+	// reasonReachable reports that all dependencies can be reached again.
 	reasonReachable = "Reachable"
-	// reasonAuth reports that permission or credentials are missing.
+	// reasonAuth reports that permissions or credentials are missing.
 	reasonAuth = "AuthError"
-	// reasonAuthValid reports that permission and credentials are there again.
+	// reasonAuthValid reports that permissions and credentials are valid again.
 	reasonAuthValid = "AuthenticationValid"
-	// reasonInvalidSpec reports that what is asked for cannot be.
+	// reasonInvalidSpec reports that the spec is invalid.
 	reasonInvalidSpec = "InvalidSpec"
-	// reasonReferenceNotFound reports that something which is referred to does not exist.
+	// reasonReferenceNotFound reports that a referenced object does not exist.
 	reasonReferenceNotFound = "ReferenceNotFound"
-	// reasonConfigValid reports that what is asked for can be, and all that is referred to exists.
+	// reasonConfigValid reports that the spec is valid and all referenced objects exist.
 	reasonConfigValid = "ConfigurationValid"
 )
 

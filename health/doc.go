@@ -1,27 +1,27 @@
-// Package health has the words in which an operator reports how the parts of an owner are, and turns them into conditions, one state and
-// a decision.
+// Package health models the health of an owner's components and aggregates it into conditions, one state and the decision whether to
+// apply.
 //
-// A [Component] is one part: an upstream dependency, a child, the owner's own configuration. It has a [State], or errors of a
-// [Category] from which the state follows, or both:
+// A [Component] is one part: an upstream dependency, a child, the owner's own configuration. It has a [State], or errors whose [Category]
+// determines the state, or both:
 //
 //	health.Component{Name: "Database", Dependency: health.Upstream, Errors: []error{err}}
 //
-// Package health/inspect reads components from Kubernetes objects. An [Assessor] folds the components of a pass into conditions
-// and an [Assessment]; in a controller of package reconcile the pipeline does that with the components of GetComponentHealth.
+// Package health/inspect assesses Kubernetes objects. An [Assessor] aggregates the components of one reconciliation into conditions and
+// an [Assessment]. Controllers of package reconcile do that with the components of GetComponentHealth.
 //
 // # When to use which
 //
-//	a part that is fine, or on its way           Component with State, Reason and Message
-//	a part of which an error is known            Component with Errors
-//	an error whose category the code knows       NewError; or a type that is Classified, without importing this package
-//	an error of which only the text is known     Categorize
-//	may the plan be applied                      Blocking
+//	a ready or progressing part                  Component with State, Reason and Message
+//	a part with an error                         Component with Errors
+//	an error of a known category                 NewError; or implement Classified, without importing this package
+//	an error of an unknown category              Categorize
+//	the decision whether to apply                Blocking
 //	conditions and summary without the pipeline  NewAssessor, Observe, Summarize
 //
 // # States
 //
-// From best to worst: [Ready], [Progressing], [Starting], [Pending], [Degraded], [NotAvailable], [Failed]. A component without state
-// and without errors is Ready.
+// From best to worst: [Ready], [Progressing], [Starting], [Pending], [Degraded], [NotAvailable], [Failed]. A component without state and
+// without errors is Ready.
 //
 // # Categories
 //
@@ -36,15 +36,14 @@
 //	ProgramError                 Failed                  -                            yes           when something changes
 //	Unknown                      Degraded                DependenciesReachable        yes           with backoff
 //
-// [Blocking] holds the rule about applying: what an inspector found wrong with a child never blocks, or the fix could not reach it.
-// A category is added to what was said, it never replaces it: the message that [Categorize] gives is the text of the error, with
-// credentials taken out and bounded to 1024 bytes.
+// [Blocking] decides which errors stop the apply. An inspector's findings about a child never do, because the apply may fix the child. A
+// category never replaces the text of an error: the message of [Categorize] is that text without credentials, at most 1024 bytes.
 //
 // # Conditions
 //
-// Every component gets `<Name>Ready`. DependenciesReachable, AuthValid and ConfigValid appear with the first error of their kind
-// and stay, turning True again when it is gone. The summary Ready is True only if every component is, and every other condition
-// set in the pass whose type ends in Ready. Their reasons:
+// Every component gets `<Name>Ready`. DependenciesReachable, AuthValid and ConfigValid appear with the first error of their kind and
+// become True when it is resolved. The summary Ready is True only if every component is ready and every other condition set in this
+// reconciliation whose type ends in Ready is True. Their reasons:
 //
 //	condition              True                    False
 //	Ready                  AllComponentsReady      ProgramError, AuthError, InvalidSpec, ReferenceNotFound, InfrastructureError,
@@ -53,5 +52,5 @@
 //	AuthValid              AuthenticationValid     AuthError
 //	ConfigValid            ConfigurationValid      InvalidSpec, ReferenceNotFound
 //
-// Where a component without a name has the error, its own reason stands in the place of InvalidSpec.
+// If a component without a name has the error, its reason replaces InvalidSpec.
 package health

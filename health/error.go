@@ -7,16 +7,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
-// Error is an error with a category and the words for a condition. Make one with [NewError] or [Categorize].
+// Error is an error with a category and the reason and message of a condition. Create it with [NewError] or [Categorize].
 type Error struct {
-	// Category decides what follows; the empty one counts as [Unknown].
+	// Category of the error; empty counts as [Unknown].
 	Category Category
-	// Reason is the reason of the condition, a CamelCase word.
+	// Reason of the condition, CamelCase.
 	Reason string
-	// Message says to a person what is wrong and what would be right. Nothing that differs from pass to pass belongs
-	// in it: it is stored.
+	// Message tells a user what is wrong and what is accepted. It is stored, so it must not contain values that change on every
+	// reconciliation.
 	Message string
-	// Cause is the error behind it, or nil.
+	// Cause is the underlying error, or nil.
 	Cause error
 }
 
@@ -25,7 +25,7 @@ func NewError(category Category, reason, message string, cause error) *Error {
 	return &Error{Category: category, Reason: reason, Message: message, Cause: cause}
 }
 
-// Error returns "reason: message", or the one of them that is there, or the text of the cause.
+// Error returns "reason: message", or the one of them that is set, or the text of the cause.
 func (e *Error) Error() string {
 	switch {
 	case e.Reason != "" && e.Message != "":
@@ -43,24 +43,23 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Classified is an error that knows its own category without importing this package: a typed error of another floor or of a
-// product. [Categorize] takes its word; the message is its Error text.
+// Classified is an error that defines its own category without importing this package: a typed error of another package or of a product.
+// [Categorize] uses its category and reason; the message is its Error text.
 type Classified interface {
 	error
-	// HealthCategory is one of the [Category] values; another word counts as [Unknown].
+	// HealthCategory returns one of the [Category] values; other strings count as [Unknown].
 	HealthCategory() string
-	// HealthReason is the reason of the condition.
+	// HealthReason returns the reason of the condition.
 	HealthReason() string
 }
 
-// retryError joins the errors of a pass that trying again may solve. errors.Is and errors.As look into all of them.
+// retryError joins the errors that a retry may resolve. errors.Is and errors.As examine all of them.
 type retryError struct {
-	// Errors are at least one, in the order in which they were observed.
+	// Errors has at least one error, in the order of observation.
 	Errors []*Error
 }
 
-// Detail returns the text of the error with that of its cause, where the former does not have it, for a log: whole, but without
-// credentials.
+// Detail returns the full text of the error without credentials, for a log, and appends the text of the cause if it is not part of it.
 func (e *Error) Detail() string {
 	said := e.Error()
 	if e.Cause == nil {
@@ -72,7 +71,7 @@ func (e *Error) Detail() string {
 	return text.Scrub(said)
 }
 
-// Error names every error with its cause, in order, as [Error.Detail] does.
+// Error lists every error with its cause, in order, as [Error.Detail] does.
 func (e *retryError) Error() string {
 	texts := make([]string, len(e.Errors))
 	for i, one := range e.Errors {

@@ -1,76 +1,76 @@
 package health
 
-// Reasons that [Categorize] gives: who or what refused, or failed.
+// Reasons of [Categorize].
 const (
-	// reasonUnknown stands for an error that nothing is known about.
+	// reasonUnknown is the reason for an error of unknown origin.
 	reasonUnknown = "UnknownError"
-	// reasonTimeout stands for a deadline that passed, here or at the API server.
+	// reasonTimeout is the reason for an exceeded deadline, of the client or the API server.
 	reasonTimeout = "Timeout"
-	// reasonCanceled stands for a request that was given up, mostly because the process stops.
+	// reasonCanceled is the reason for a canceled request, usually because the process stops.
 	reasonCanceled = "Canceled"
-	// reasonKindNotServed stands for a kind that the API server does not know: its CustomResourceDefinition is missing.
+	// reasonKindNotServed is the reason for a kind that the API server does not serve: its CustomResourceDefinition is missing.
 	reasonKindNotServed = "KindNotServed"
-	// reasonNotFound stands for an object that does not exist.
+	// reasonNotFound is the reason for an object that does not exist.
 	reasonNotFound = "NotFound"
-	// reasonAlreadyExists stands for a create of an object that exists.
+	// reasonAlreadyExists is the reason for creating an object that exists.
 	reasonAlreadyExists = "AlreadyExists"
-	// reasonConflict stands for an outdated resourceVersion or a precondition that failed.
+	// reasonConflict is the reason for an outdated resourceVersion or a failed precondition.
 	reasonConflict = "Conflict"
-	// reasonFieldsContested stands for fields that another field manager owns (server-side apply).
+	// reasonFieldsContested is the reason for fields that another field manager owns (server-side apply).
 	reasonFieldsContested = "FieldsContested"
-	// reasonOwnedByAnother stands for an object that another controller owns.
+	// reasonOwnedByAnother is the reason for an object that another controller owns.
 	reasonOwnedByAnother = "OwnedByAnother"
-	// reasonInvalid stands for an object whose fields the API server refuses.
+	// reasonInvalid is the reason for an object whose fields the API server rejects.
 	reasonInvalid = "InvalidSpec"
-	// reasonTooLarge stands for a request, or an object, above what the API server or its storage accepts.
+	// reasonTooLarge is the reason for a request, or an object, above the limit of the API server or its storage.
 	reasonTooLarge = "TooLarge"
-	// reasonUnauthorized stands for credentials that the API server does not accept.
+	// reasonUnauthorized is the reason for credentials that the API server rejects.
 	reasonUnauthorized = "Unauthorized"
-	// reasonForbidden stands for a missing right; the message names user, verb and resource.
+	// reasonForbidden is the reason for a missing permission; the message names user, verb and resource.
 	reasonForbidden = "Forbidden"
-	// reasonWebhookDenied stands for a request that an admission webhook has denied.
+	// reasonWebhookDenied is the reason for a request that an admission webhook denied.
 	reasonWebhookDenied = "AdmissionWebhookDenied"
-	// reasonWebhookFailed stands for an admission webhook that could not be called.
+	// reasonWebhookFailed is the reason for an admission webhook that could not be called.
 	reasonWebhookFailed = "AdmissionWebhookFailed"
-	// reasonConversionFailed stands for a conversion webhook that failed.
+	// reasonConversionFailed is the reason for a conversion webhook that failed.
 	reasonConversionFailed = "ConversionWebhookFailed"
-	// reasonPolicyDenied stands for a request that a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy has denied.
+	// reasonPolicyDenied is the reason for a request that a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy denied.
 	reasonPolicyDenied = "AdmissionPolicyDenied"
-	// reasonPodSecurity stands for a pod that the namespace's Pod Security Standard does not allow.
+	// reasonPodSecurity is the reason for a pod that the namespace's Pod Security Standard does not allow.
 	reasonPodSecurity = "PodSecurityViolation"
-	// reasonQuotaExceeded stands for a ResourceQuota that does not allow the object.
+	// reasonQuotaExceeded is the reason for an object that exceeds a ResourceQuota.
 	reasonQuotaExceeded = "QuotaExceeded"
-	// reasonLimitRange stands for a LimitRange that does not allow the object.
+	// reasonLimitRange is the reason for an object that violates a LimitRange.
 	reasonLimitRange = "LimitRangeViolation"
-	// reasonAdmissionDenied stands for a request that an admission plugin of the API server itself has denied.
+	// reasonAdmissionDenied is the reason for a request that an admission plugin of the API server denied.
 	reasonAdmissionDenied = "AdmissionDenied"
-	// reasonStorageFull stands for an API server whose storage takes nothing more.
+	// reasonStorageFull is the reason for an API server whose storage is full.
 	reasonStorageFull = "StorageFull"
-	// reasonStorageFailed stands for another failure of the API server's storage.
+	// reasonStorageFailed is the reason for another failure of the API server's storage.
 	reasonStorageFailed = "StorageFailed"
-	// reasonNamespaceNotWatched stands for an object in a namespace that the operator was not told to work in.
+	// reasonNamespaceNotWatched is the reason for an object in a namespace that the operator does not watch.
 	reasonNamespaceNotWatched = "NamespaceNotWatched"
-	// reasonNamespaceTerminating stands for a create in a namespace that is being deleted.
+	// reasonNamespaceTerminating is the reason for creating an object in a namespace that is being deleted.
 	reasonNamespaceTerminating = "NamespaceTerminating"
-	// reasonRateLimited stands for an API server that has too much to do (429).
+	// reasonRateLimited is the reason for an overloaded API server (429).
 	reasonRateLimited = "RateLimited"
-	// reasonServiceUnavailable stands for a 503.
+	// reasonServiceUnavailable is the reason for a response with code 503.
 	reasonServiceUnavailable = "ServiceUnavailable"
-	// reasonServerError stands for another 5xx; the message has what went wrong.
+	// reasonServerError is the reason for a response with another 5xx code; the message has the details.
 	reasonServerError = "ServerError"
-	// reasonCertificate stands for a certificate that cannot be verified: expired, of another name, of an unknown authority.
+	// reasonCertificate is the reason for a certificate that cannot be verified: expired, for another name, of an unknown authority.
 	reasonCertificate = "CertificateInvalid"
-	// reasonDNS stands for a host name that was not found.
+	// reasonDNS is the reason for a host name that was not found.
 	reasonDNS = "DNSFailure"
-	// reasonConnectionRefused stands for a host that does not listen on that port.
+	// reasonConnectionRefused is the reason for a host that does not listen on the port.
 	reasonConnectionRefused = "ConnectionRefused"
-	// reasonConnectionReset stands for a connection, or an answer, that broke off.
+	// reasonConnectionReset is the reason for an interrupted connection or response.
 	reasonConnectionReset = "ConnectionReset"
-	// reasonNetworkTimeout stands for a host that did not answer in time.
+	// reasonNetworkTimeout is the reason for a host that did not answer in time.
 	reasonNetworkTimeout = "NetworkTimeout"
-	// reasonNetwork stands for another failure of the network.
+	// reasonNetwork is the reason for another network failure.
 	reasonNetwork = "NetworkError"
-	// reasonKindNotInScheme stands for a Go type that was not added to the scheme: a mistake of the program.
+	// reasonKindNotInScheme is the reason for a Go type that was not added to the scheme: a defect of the operator.
 	reasonKindNotInScheme = "KindNotInScheme"
 )
 

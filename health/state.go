@@ -1,27 +1,27 @@
 package health
 
-// State is how a component, or a whole owner, is. The empty state means that nothing was said: see [Component.GetState].
+// State is the health of a component, or of an owner. Empty means unset; see [Component.GetState].
 type State string
 
 // The states, from best to worst.
 const (
-	// Ready does its work.
+	// Ready works.
 	Ready State = "Ready"
-	// Progressing is on its way.
+	// Progressing is being created or updated.
 	Progressing State = "Progressing"
 	// Starting has started and does not serve yet.
 	Starting State = "Starting"
-	// Pending waits for something else.
+	// Pending waits for another object or event.
 	Pending State = "Pending"
-	// Degraded works in part, or did until lately.
+	// Degraded works partially, or did until recently.
 	Degraded State = "Degraded"
-	// NotAvailable does not work now.
+	// NotAvailable does not work at present.
 	NotAvailable State = "NotAvailable"
-	// Failed does not work and will not without a change.
+	// Failed does not work, and a change is necessary.
 	Failed State = "Failed"
 )
 
-// rank orders the states, worst first. A word that is no state ranks with Failed, so that a typing error never looks healthy.
+// rank orders the states, worst first. An unknown state ranks with Failed, so that a typing error never looks healthy.
 func (s State) rank() int {
 	switch s {
 	case Failed:
@@ -42,10 +42,10 @@ func (s State) rank() int {
 	return 0
 }
 
-// Failing reports whether the state is an error, Degraded, NotAvailable or Failed, and not a stage on the way to Ready.
+// Failing reports whether the state is Degraded, NotAvailable or Failed.
 func (s State) Failing() bool { return s == Failed || s == NotAvailable || s == Degraded }
 
-// Worse reports whether a is strictly worse than b. A word that is no state is as bad as Failed.
+// Worse reports whether a is strictly worse than b. An unknown state ranks with Failed.
 func Worse(a, b State) bool { return a.rank() < b.rank() }
 
 // worst returns the worse of two states, the first of equals.

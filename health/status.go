@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fromStatus categorises an answer of the API server: by what it says where the words name who refused, else by its reason, else by its
-// code. The message is what was said. It returns nil for an answer that has neither reason nor code of an error.
+// fromStatus categorises a response of the API server: by its text if that identifies the component that rejected the request, else by
+// its reason, else by its code. The message is the text of the response. It returns nil for a status without reason and error code.
 func fromStatus(status metav1.Status, cause error) *Error {
 	e := &Error{Category: Infrastructure, Cause: cause, Message: said(status, cause)}
 	if byWords(e, status) {
@@ -45,7 +45,7 @@ func fromStatus(status metav1.Status, cause error) *Error {
 	return e
 }
 
-// said is the text of the error, with the causes that it leaves out.
+// said returns the text of the error, with the causes that it omits.
 func said(status metav1.Status, cause error) string {
 	text := cause.Error()
 	if text == "" {
@@ -67,18 +67,18 @@ func said(status metav1.Status, cause error) string {
 	return text
 }
 
-// refusal is an answer that is recognised by its words, because its code does not name who refused.
+// refusal is a response that is recognised by its text, because its code does not identify the component that rejected the request.
 type refusal struct {
 	words    *regexp.Regexp
 	category Category
 	reason   string
 }
 
-// secondController is how the API server's validation of object metadata refuses a second controller reference.
+// secondController is the API server's text for the rejection of a second controller reference.
 const secondController = "Only one reference can have Controller set to true"
 
-// refusals are tried in order. The words are those of the API server's admission, quota and storage code; the tests of reconcile/controller
-// provoke them on a real one.
+// refusals are matched in order. The texts are those of the API server's admission, quota and storage code; the tests of
+// reconcile/controller check them against an API server.
 var refusals = []refusal{ //nolint:gochecknoglobals // compiled once, never changed
 	{regexp.MustCompile(secondController), Conflict, reasonOwnedByAnother},
 	{regexp.MustCompile(`admission webhook "[^"]*" denied the request`), InvalidSpec, reasonWebhookDenied},
@@ -107,8 +107,8 @@ var refusals = []refusal{ //nolint:gochecknoglobals // compiled once, never chan
 	{regexp.MustCompile(`x509: |tls: failed to verify certificate`), Infrastructure, reasonCertificate},
 }
 
-// byWords recognises who refused: a webhook, a policy, a quota, the storage. A field that is not valid has a list of causes, and its
-// value, which a user wrote, may contain any words.
+// byWords recognises by its text who rejected the request: a webhook, a policy, a quota, the storage. It skips invalid fields: their
+// status has a list of causes, and the user's value may contain any text.
 func byWords(e *Error, status metav1.Status) bool {
 	text := status.Message
 	if hasCause(status, "NamespaceTerminating") { // corev1.NamespaceTerminatingCause
@@ -122,14 +122,14 @@ func byWords(e *Error, status metav1.Status) bool {
 		}
 		e.Category, e.Reason = r.category, r.reason
 		if r.category == InvalidSpec && status.Code >= http.StatusInternalServerError {
-			e.Category = Infrastructure // the webhook says itself that it could not decide
+			e.Category = Infrastructure // the webhook itself reports that it could not decide
 		}
 		return true
 	}
 	return false
 }
 
-// reason returns the reason of a status, derived from the code where it is empty, as the helpers of apimachinery do.
+// reason returns the reason of a status, derived from the code if it is empty, as the helpers of apimachinery do.
 func reason(status metav1.Status) metav1.StatusReason {
 	if status.Reason != metav1.StatusReasonUnknown {
 		return status.Reason
@@ -157,8 +157,8 @@ func reason(status metav1.Status) metav1.StatusReason {
 	return metav1.StatusReasonUnknown
 }
 
-// byCode categorises what has no case of its own. Codes by which client and server do not understand each other, or that a
-// list has to start again, are not the fault of the owner's author.
+// byCode categorises the remaining responses by code. Codes of a protocol mismatch between client and server, or of an expired list, are
+// not errors of the owner.
 func byCode(e *Error, status metav1.Status) bool {
 	switch code := status.Code; {
 	case code >= http.StatusInternalServerError:
@@ -177,7 +177,7 @@ func byCode(e *Error, status metav1.Status) bool {
 	return true
 }
 
-// notFound distinguishes an object that is missing from a path that the API server does not serve.
+// notFound distinguishes a missing object from a path that the API server does not serve.
 func notFound(e *Error, status metav1.Status) {
 	if hasCause(status, metav1.CauseTypeUnexpectedServerResponse) {
 		e.Reason, e.Message = reasonKindNotServed, notServed+e.Message

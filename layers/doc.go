@@ -1,5 +1,5 @@
-// Package layers decides what counts when several places say something about one setting: the owner itself, its profile, the
-// configuration of the cluster. Layers are given with the most specific first.
+// Package layers resolves a setting that several layers may set, such as the owner, its profile and the configuration of the cluster.
+// Pass the most specific layer first.
 //
 //	timeout := layers.First(
 //		layers.Source[int]{Layer: "spec.timeout", Value: owner.Spec.Timeout},
@@ -8,12 +8,12 @@
 //
 // # When to use which
 //
-//	one value, taken whole from one layer          First
+//	one value, from one layer                      First
 //	maps such as annotations, merged by key        Maps
 //	the env or the resources of a container        package layers/container
 //	the pod template that users add to             package layers/podtemplate
-//	the routing of an owner                        routing.Resolve, which is made of First and Maps
+//	the routing of an owner                        routing.Resolve
 //	objects that are merged as JSON                package defaulting
 //
-// Nothing that is given is changed, and no function returns an error: every input has a meaning.
+// The functions do not modify their arguments and return no errors.
 package layers

@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// Source is what one layer says about a setting. A nil value says nothing; a pointer to a zero value says zero.
+// Source is the value of a setting in one layer. A nil value means unset; a pointer to a zero value sets zero.
 type Source[T any] struct {
 	// Layer names the layer for messages, such as "spec.routing" or "the cluster's configuration".
 	Layer string
-	// Value is what the layer says, nil when it is silent.
+	// Value is the layer's value, nil if unset.
 	Value *T
 }
 
-// Choice is the outcome of [First].
+// Choice is the result of [First].
 type Choice[T any] struct {
-	// Value is what the deciding layer says; the zero value when none says anything.
+	// Value is the value of the deciding layer; the zero value if no layer sets one.
 	Value T
-	// Layer names the layer that decided, empty when none did.
+	// Layer names the layer that decided; empty if none did.
 	Layer string
 	// Found reports whether a layer decided.
 	Found bool
 }
 
-// First asks the layers in order, the most specific first, and takes the first that says anything: an explicit false, zero or
-// empty string wins over whatever stands below it. A value is taken whole and never mixed from several layers.
+// First returns the value of the first source that sets one. An explicit false, zero or empty string wins over less specific layers. A
+// value is never merged from several layers.
 func First[T any](sources ...Source[T]) Choice[T] {
 	for _, source := range sources {
 		if source.Value != nil {
@@ -34,7 +34,7 @@ func First[T any](sources ...Source[T]) Choice[T] {
 	return Choice[T]{}
 }
 
-// Or returns the chosen value, or the given default when no layer says anything.
+// Or returns the chosen value, or the given default if no layer sets one.
 func (c Choice[T]) Or(value T) T {
 	if c.Found {
 		return c.Value
@@ -42,8 +42,7 @@ func (c Choice[T]) Or(value T) T {
 	return value
 }
 
-// Pointer returns the chosen value as an optional field holds it: nil when no layer says anything, so that layers can be
-// merged into one that keeps explicit zeroes.
+// Pointer returns the chosen value for an optional field: nil if no layer sets one, so that explicit zeros survive another merge.
 func (c Choice[T]) Pointer() *T {
 	if !c.Found {
 		return nil
@@ -52,7 +51,7 @@ func (c Choice[T]) Pointer() *T {
 	return &value
 }
 
-// Maps merges maps by key, the most specific first: its entries win. The result is new, and nil when nothing is in it.
+// Maps merges maps by key, the most specific first: its entries win. The result is a new map, nil if it is empty.
 func Maps[K comparable, V any](list ...map[K]V) map[K]V {
 	var merged map[K]V
 	for _, v := range slices.Backward(list) {

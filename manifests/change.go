@@ -9,13 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Change edits an object of [Set.Render] or [Objects] as the Go type T. Only the fields that change sets to another value are
-// changed in the object; what else is written there stays, also values that the Go type leaves out:
+// Change edits an object of [Set.Render] or [Objects] as the Go type T. It updates only the fields that change modifies. All other
+// content of the object is kept, also values that the Go type omits:
 //
 //	err := manifests.Change(object, func(d *appsv1.Deployment) { d.Spec.Replicas = nil })
 //
-// A field that is set to a value that the Go type leaves out (false or "" with omitempty) is removed. To plan such a value, set it
-// with unstructured.SetNestedField. An object that does not decode as a T is an error, and stays as it is. A T itself is passed to change.
+// A field that change sets to a value that the Go type omits (false or "" with omitempty) is removed. To plan such a value, use
+// unstructured.SetNestedField. If the object does not decode as a T, Change returns an error and does not modify it. An object of type T
+// is passed to change directly.
 func Change[T any](object Object, change func(*T)) error {
 	if typed, ok := any(object).(*T); ok {
 		change(typed)
@@ -42,7 +43,7 @@ func Change[T any](object Object, change func(*T)) error {
 	return nil
 }
 
-// edited applies the difference between two values to what is written.
+// edited applies the difference between two values to the written value.
 func edited(written, before, after any) any {
 	if reflect.DeepEqual(before, after) {
 		return written
@@ -80,8 +81,8 @@ func edited(written, before, after any) any {
 	return after
 }
 
-// editedItems keeps what is written of the items that stay: those that are equal to an item before, then those of the same name, or at
-// the same place where they have no name.
+// editedItems keeps the written content of items that remain. It matches items by equality, then by name, or by position if they have no
+// name.
 func editedItems(written, before, after []any) []any {
 	out := make([]any, len(after))
 	for i, item := range after {
@@ -100,7 +101,7 @@ func editedItems(written, before, after []any) []any {
 	return out
 }
 
-// nameOf is the name of an item, nil for none.
+// nameOf returns the name of an item, nil for none.
 func nameOf(item any) any {
 	fields, _ := item.(map[string]any)
 	name, _ := fields["name"].(string)

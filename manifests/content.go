@@ -13,7 +13,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// lineError is what is wrong in a line of a YAML text.
+// lineError is an error in a line of a YAML text.
 type lineError struct {
 	line int
 	err  error
@@ -26,14 +26,14 @@ func wrong(node *yamlnode.Node, format string, args ...any) error {
 	return &lineError{line: node.Line, err: fmt.Errorf("yaml: "+format, args...)}
 }
 
-// content turns the nodes of a YAML document into the values that JSON has, within the limits of a document.
+// content converts the nodes of a YAML document to JSON values, within the limits of a document.
 type content struct {
 	nodes    int
-	repeated int              // the nodes and bytes of text that aliases have given
+	repeated int              // nodes and bytes of text from aliases
 	open     []*yamlnode.Node // anchors that are being expanded
 }
 
-// asContent returns the values of a document, of the types that unstructured content has.
+// asContent returns the document as unstructured content.
 func asContent(root *yamlnode.Node) (any, error) { return (&content{}).value(root, 1) }
 
 func (c *content) value(node *yamlnode.Node, depth int) (any, error) {
@@ -78,7 +78,7 @@ func (c *content) value(node *yamlnode.Node, depth int) (any, error) {
 	}
 }
 
-// repeat counts a node that an alias gives: a short text with aliases would be a long object.
+// repeat counts a node from an alias; aliases can expand a short text to a large object.
 func (c *content) repeat(node *yamlnode.Node) error {
 	if c.repeated += repeatedNode + len(node.Value); c.repeated > maxRepeated {
 		return wrong(node, "the aliases of the document give more than %d bytes, with %d for each value; that is the limit", maxRepeated, repeatedNode)
@@ -113,7 +113,7 @@ func (c *content) mapping(node *yamlnode.Node, depth int) (any, error) {
 	return values, nil
 }
 
-// merge adds the entries of a merge key ("<<") that are not there yet; of several maps the first wins.
+// merge adds the missing entries of a merge key ("<<"); of several maps the first wins.
 func (c *content) merge(values map[string]any, from *yamlnode.Node, depth int) error {
 	value, err := c.value(from, depth)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *content) merge(values map[string]any, from *yamlnode.Node, depth int) e
 	return nil
 }
 
-// key is the text of a key as it is written: JSON has only strings as keys, so that 8080 and "8080" are the same.
+// key returns the text of a key. JSON keys are strings, so 8080 and "8080" are the same key.
 func (c *content) key(node *yamlnode.Node) (string, error) {
 	named := node.Kind == yamlnode.AliasNode
 	if named {
@@ -162,7 +162,7 @@ func (c *content) key(node *yamlnode.Node) (string, error) {
 
 var errAmbiguous = errors.New("reads as a boolean in YAML 1.1 and as a string in YAML 1.2; write true or false, or put it in quotes")
 
-// scalar returns the value of a scalar: what YAML 1.2 makes of it, with the octal numbers of YAML 1.1 that file modes use.
+// scalar returns the value of a scalar by YAML 1.2, with the octal numbers of YAML 1.1 that file modes use.
 func scalar(node *yamlnode.Node) (any, error) {
 	switch node.ShortTag() {
 	case "!!null":
@@ -198,12 +198,12 @@ func scalar(node *yamlnode.Node) (any, error) {
 	return nil, wrong(node, "the tag %s is not supported", node.Tag)
 }
 
-// plain reports whether a scalar stands without quotes and is no block.
+// plain reports whether a scalar is neither quoted nor a block.
 func plain(node *yamlnode.Node) bool {
 	return node.Style&(yamlnode.SingleQuotedStyle|yamlnode.DoubleQuotedStyle|yamlnode.LiteralStyle|yamlnode.FoldedStyle) == 0
 }
 
-// ambiguous reports the words that YAML 1.1 takes for booleans and YAML 1.2 does not.
+// ambiguous reports whether text is a boolean in YAML 1.1 but not in YAML 1.2.
 func ambiguous(text string) bool {
 	switch strings.ToLower(text) {
 	case "y", "n", "yes", "no", "on", "off":
@@ -212,17 +212,17 @@ func ambiguous(text string) bool {
 	return false
 }
 
-// version is the directive of the only version that the parser refuses, although it reads it.
+// version is the only version directive that the parser rejects, although it supports the version.
 var version = []byte("%YAML 1.2")
 
-// acceptVersion replaces the directives that announce YAML 1.2 by those of 1.1, which are as long. A directive stands before the
-// first document, or after the end of one.
+// acceptVersion replaces directives for YAML 1.2 by those for 1.1, which have the same length. A directive precedes the first document or
+// follows the end of one.
 func acceptVersion(text []byte) []byte {
 	if !bytes.Contains(text, version) {
 		return text
 	}
 	text = bytes.Clone(text)
-	before := true // a document
+	before := true // before a document
 	for rest := text; len(rest) > 0; {
 		line, below, _ := bytes.Cut(rest, []byte{'\n'})
 		trimmed := bytes.TrimSpace(line)

@@ -32,7 +32,7 @@ var (
 	errGenerateName = errors.New("metadata.generateName is set and metadata.name is not; a planned object needs a name that stays the same")
 )
 
-// decode makes the object of a rendered text.
+// decode decodes a rendered text.
 func (s *Set) decode(r rendering) (Object, error) {
 	at := r.lines
 	root, err := parseDocument(r.text, at)
@@ -58,8 +58,8 @@ func (s *Set) decode(r rendering) (Object, error) {
 	return checked(made, object, root, at)
 }
 
-// checked returns the object as it is written, if it decodes as the Go type of its kind. Of a kind without a Go type the metadata is
-// checked: a name or a label that is no string would be taken for missing.
+// checked returns the unstructured object if it decodes as the Go type of its kind. For a kind without a Go type only the metadata is
+// checked: a name or a label that is not a string would count as missing.
 func checked(made runtime.Object, object *unstructured.Unstructured, root *yamlnode.Node, at lines) (Object, error) {
 	if _, is := made.(Object); !is {
 		return nil, at.fail(root.Line, errNoObject)
@@ -82,7 +82,7 @@ func checked(made runtime.Object, object *unstructured.Unstructured, root *yamln
 	return object, nil
 }
 
-// headOf is the part of the content that every kind has.
+// headOf returns the type and the metadata of an object.
 func headOf(content map[string]any) map[string]any {
 	head := map[string]any{}
 	for _, key := range []string{"apiVersion", "kind", "metadata"} {
@@ -93,7 +93,7 @@ func headOf(content map[string]any) map[string]any {
 	return head
 }
 
-// check decodes the content strictly. The first fault is an error with its line and field.
+// check decodes the content strictly. It returns the first error with its line and field.
 func check(into runtime.Object, content map[string]any, root *yamlnode.Node, at lines) error {
 	strict, err := decodeInto(into, content)
 	if err != nil {
@@ -123,8 +123,8 @@ func decodeInto(into, content any) (strict []error, err error) {
 	return kjson.UnmarshalStrict(text, into)
 }
 
-// narrow returns the path of the smallest part of a value that does not decode on its own, and the error of that part. around puts
-// the part where the value stands.
+// narrow returns the path of the smallest part of a value that does not decode on its own, and the error of that part. around embeds the
+// part at the position of the value.
 func narrow(value any, err error, around func(any) any, decode func(any) error) (string, error) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -156,7 +156,8 @@ func join(step, path string) string {
 
 var errUnfit = errors.New("the value does not fit the type of the field")
 
-// unfit says what a field wants. The texts of decoders are left out: some repeat the value, which may be a credential.
+// unfit describes the type that a field requires. It omits the text of decoders, because some repeat the value, which may be a
+// credential.
 func unfit(err error) error {
 	var mismatch *json.UnmarshalTypeError
 	var at base64.CorruptInputError
@@ -191,8 +192,8 @@ func hasNull(value any) bool {
 	return false
 }
 
-// readNulls replaces the nulls that the Go type reads as a scalar, such as the value of a label, as the API server does. The others
-// are the same as no value, and are removed.
+// readNulls replaces the nulls that the Go type reads as a scalar, such as the value of a label, as the API server does. It removes other
+// nulls.
 func readNulls(written, read any) {
 	switch w := written.(type) {
 	case map[string]any:
@@ -217,7 +218,7 @@ func readNulls(written, read any) {
 	}
 }
 
-// parseDocument reads the text as one YAML document, for the lines of its fields.
+// parseDocument parses the text as one YAML document, to find the lines of its fields.
 func parseDocument(text []byte, at lines) (*yamlnode.Node, error) {
 	decoder := yamlnode.NewDecoder(bytes.NewReader(acceptVersion(text)))
 	var document yamlnode.Node
@@ -259,7 +260,7 @@ func yamlError(err error, at lines) error {
 // segment is a part of the path of a field: a name, or an index in brackets.
 var segment = regexp.MustCompile(`[^.\[\]]+|\[\d+\]`)
 
-// find follows a path such as spec.ports[0].name as far as it goes, and returns the key that it ends at, which has its line.
+// find follows a path such as spec.ports[0].name as far as possible, and returns the key at its end, which has the line.
 func find(node *yamlnode.Node, path string) *yamlnode.Node {
 	found := node
 	for _, part := range segment.FindAllString(path, -1) {
@@ -281,14 +282,14 @@ func step(node *yamlnode.Node, part string) (key, value *yamlnode.Node) {
 		return nil, nil
 	}
 	if node.Kind == yamlnode.SequenceNode && len(node.Content) > 0 {
-		return step(node.Content[0], part) // the strict decoder leaves some indices out
+		return step(node.Content[0], part) // the strict decoder omits some indices
 	}
 	if node.Kind != yamlnode.MappingNode {
 		return nil, nil
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if node.Content[i].Value == part {
-			key, value = node.Content[i], node.Content[i+1] // the last one of several: it is the one too many
+			key, value = node.Content[i], node.Content[i+1] // of several keys, the last is the duplicate
 		}
 	}
 	return key, value

@@ -6,14 +6,14 @@ import (
 	"text/template/parse"
 )
 
-// Functions that are added to the parsed templates; a template cannot name them by accident.
+// Functions that are added to the parsed templates, with names that a template does not use by accident.
 const (
 	functionValue = "_manifests_value" // at the end of every pipeline that writes
-	functionTurn  = "_manifests_turn"  // at the start of every turn of a loop
+	functionTurn  = "_manifests_turn"  // at the start of every loop iteration
 )
 
-// instrument makes every action of a template announce what it writes, and notes where the texts between them come from.
-// Nothing is added to what the template writes.
+// instrument makes every action of a template report the values that it writes, and records the positions of the texts between them. It
+// does not change the output.
 func (s *Set) instrument(tree *parse.Tree) {
 	s.instrumentNode(tree, tree.Root)
 }
@@ -57,7 +57,7 @@ func call(function string, at parse.Pos) *parse.CommandNode {
 	return &parse.CommandNode{NodeType: parse.NodeCommand, Pos: at, Args: []parse.Node{parse.NewIdentifier(function).SetPos(at)}}
 }
 
-// lineOf is the line of the first byte of a text.
+// lineOf returns the line of the first byte of a text.
 func lineOf(tree *parse.Tree, n *parse.TextNode) int {
 	location, _ := tree.ErrorContext(n) // name:line:column
 	_, line, _ := strings.Cut(location, ":")

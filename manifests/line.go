@@ -8,31 +8,30 @@ import (
 	"text/template"
 )
 
-// place is a line of a template.
+// place is a position in a template.
 type place struct {
 	template string
 	line     int
 }
 
-// lines has, for each line of a rendered text, where it comes from.
+// lines maps each line of a rendered text to its origin.
 type lines []place
 
-// at returns the place of a line, counted from 1; of the last one when there are fewer.
+// at returns the place of a line, starting at 1, or the last place if there are fewer.
 func (l lines) at(line int) place {
 	return l[min(max(line, 1), len(l))-1]
 }
 
-// fail makes an [Error] of what is wrong with a rendered line.
+// fail returns an [Error] about a rendered line.
 func (l lines) fail(line int, err error) error {
 	at := l.at(line)
 	return &Error{Template: at.template, Line: at.line, Err: err}
 }
 
-// templateLine finds the place in an error of text/template: "template: name:line:column: ...", the column left out
-// by the parser.
+// templateLine matches the position in an error of text/template: "template: name:line:column: ...". The parser omits the column.
 var templateLine = regexp.MustCompile(`^template: ([^:]+):(\d+):(?:\d+:)? (.*)$`)
 
-// located turns an error of text/template into an [Error].
+// located converts an error of text/template to an [Error].
 func located(name string, err error) error {
 	text := err.Error()
 	if found := templateLine.FindStringSubmatch(strings.ReplaceAll(text, "\n", " ")); found != nil {
@@ -46,7 +45,7 @@ func located(name string, err error) error {
 	return &Error{Template: name, Err: err}
 }
 
-// textError has a text of its own and keeps the cause.
+// textError replaces the text of its cause.
 type textError struct {
 	text  string
 	cause error

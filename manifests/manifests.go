@@ -14,9 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Object is a Kubernetes object with the content that its template or stream writes. It is an [unstructured.Unstructured], so that
-// values such as false, 0, "" and [] are planned too, which Go types leave out. It can be given wherever a client.Object is asked
-// for. [Change] edits it as a Go type.
+// Object is a Kubernetes object with the content of its template or stream. It is an [unstructured.Unstructured], so that a plan includes
+// values such as false, 0, "" and [], which Go types omit. It implements client.Object. [Change] edits it as a Go type.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -27,21 +26,21 @@ type Set struct {
 	scheme    *runtime.Scheme
 	templates *template.Template
 	names     []string
-	texts     map[*byte]place // where the texts between the actions of the templates begin, by their first byte
+	texts     map[*byte]place // origin of the texts between the actions of the templates, by their first byte
 	renderers sync.Pool       // of *renderer
 }
 
-// Error is what is wrong with a template or with what came out of it.
+// Error is an error in a template or in its output.
 type Error struct {
 	// Template is the base name of the file.
 	Template string
-	// Line is the line of the template, counted from 1; zero when it is the whole file.
+	// Line is the line of the template, starting at 1; zero for the entire file.
 	Line int
-	// Err is what is wrong there.
+	// Err is the underlying error.
 	Err error
 }
 
-// Error reads "template:line: what is wrong".
+// Error returns "template:line: error".
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return e.Template + ": " + e.Err.Error()
@@ -49,11 +48,11 @@ func (e *Error) Error() string {
 	return e.Template + ":" + strconv.Itoa(e.Line) + ": " + e.Err.Error()
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Parse reads the templates whose paths match one of the patterns (fs.Glob). A template is known by its base name, which must be
-// unique. The scheme names the kinds that may come out. A pattern that matches nothing is an error.
+// Parse parses the templates whose paths match one of the patterns (fs.Glob). A template is identified by its base name, which must be
+// unique. The scheme lists the accepted kinds. A pattern without matches is an error.
 func Parse(files fs.FS, scheme *runtime.Scheme, patterns ...string) (*Set, error) {
 	set := &Set{scheme: scheme, texts: map[*byte]place{}}
 	set.templates = template.New("").Option("missingkey=error").Funcs((&renderer{}).functions())
@@ -101,8 +100,8 @@ func (s *Set) parse(files fs.FS, file string) error {
 	return nil
 }
 
-// Render executes the template with data and returns the one object that comes out, as it is written. It must decode strictly as the Go
-// type that the scheme has for its kind. A text of the data comes out as that text, or there is an error. Errors are an [Error].
+// Render executes the template with data and returns the resulting object. The object must decode strictly as the Go type of its kind in
+// the scheme. A string of the data appears unchanged in the object, or Render returns an error. Errors are of type [Error].
 func (s *Set) Render(name string, data any) (Object, error) {
 	if !slices.Contains(s.names, name) {
 		return nil, &Error{Template: name, Err: fmt.Errorf("there is no such template; there are %s", strings.Join(s.names, ", "))}

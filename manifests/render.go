@@ -12,24 +12,24 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what a template renders and of what [Objects] reads. They are far above what the API server stores.
+// Limits of rendered templates and of [Objects]. They far exceed the limits of the API server.
 const (
-	maxBytes     = 3 << 20   // of one object: the API server takes requests of 3 MiB
+	maxBytes     = 3 << 20   // of one object: the API server accepts requests of 3 MiB
 	maxTurns     = 100_000   // of all loops of a template
 	maxStream    = 16 << 20  // of a stream
 	maxDocuments = 10_000    // of a stream
 	maxDepth     = 100       // levels of lists and maps
 	maxNodes     = 250_000   // values of one document
-	maxRepeated  = 256 << 10 // bytes that the aliases of one document give, each value counted with repeatedNode and its text
+	maxRepeated  = 256 << 10 // bytes from aliases in one document, each value counted with repeatedNode and its text
 	repeatedNode = 64
 )
 
-// kindOf reports what a piece of a rendered text is.
+// kindOf is the origin of a piece of rendered text.
 type kindOf int
 
 const (
-	ofTemplate kindOf = iota // the template's own text
-	ofValue                  // a text of the data, as it is
+	ofTemplate kindOf = iota // text of the template
+	ofValue                  // a string of the data
 	ofNumber                 // a number or a boolean of the data
 	ofJSON                   // a value of the data as JSON
 )
@@ -41,14 +41,14 @@ type piece struct {
 	at         place // of the first byte of a template's text
 }
 
-// renderer executes the templates of a set for one caller at a time. The templates write into it; what is theirs and
-// what is the data's is kept apart beside the text, so that nothing in the text can pass for the other.
+// renderer executes the templates of a set for one caller at a time. The templates write into it. It records the origin of each piece
+// separately from the text, so that data cannot imitate a template.
 type renderer struct {
 	set       *Set
 	templates *template.Template
 	text      []byte
 	pieces    []piece
-	next      kindOf // what is written next, when it is no text of a template
+	next      kindOf // the kind of the next value
 	turns     int
 }
 
@@ -65,7 +65,7 @@ func (s *Set) renderer() (*renderer, error) {
 	return r, nil
 }
 
-// release gives the renderer back, with nothing of what it has rendered.
+// release clears the renderer and returns it to the pool.
 func (s *Set) release(r *renderer) {
 	clear(r.text)
 	r.text, r.pieces, r.next, r.turns = r.text[:0], r.pieces[:0], ofTemplate, 0
@@ -78,10 +78,10 @@ func (r *renderer) functions() template.FuncMap {
 	}
 }
 
-// encoded is a text that is JSON.
+// encoded is JSON text.
 type encoded string
 
-// kind is that of a number for JSON that has no text of anybody.
+// kind returns the kind of the JSON: a number if it contains no string of the data.
 func (e encoded) kind() kindOf {
 	if strings.IndexByte(`"[{`, e[0]) >= 0 {
 		return ofJSON
@@ -91,7 +91,7 @@ func (e encoded) kind() kindOf {
 
 var errNil = errors.New("the value is nil; use if, with or json for what may be missing")
 
-// value announces what an action writes.
+// value records the value that an action writes.
 func (r *renderer) value(value any) (any, error) {
 	r.next = ofValue
 	v := reflect.ValueOf(value)
@@ -116,7 +116,7 @@ func (r *renderer) value(value any) (any, error) {
 	return value, nil
 }
 
-// turn counts the turns of loops: a loop that writes nothing would end at no other limit.
+// turn counts loop iterations, which limits loops that write nothing.
 func (r *renderer) turn() (string, error) {
 	r.next = ofTemplate
 	if r.turns++; r.turns > maxTurns {
@@ -125,7 +125,7 @@ func (r *renderer) turn() (string, error) {
 	return "", nil
 }
 
-// Write takes what the templates write: a text of theirs is known by its address, all else is a value.
+// Write receives the output of the templates. A template's text is recognised by its address; everything else is a value.
 func (r *renderer) Write(text []byte) (int, error) {
 	if len(text) == 0 {
 		return 0, nil
@@ -143,15 +143,15 @@ func (r *renderer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// rendering is a rendered text and where it comes from.
+// rendering is a rendered text and the origin of its lines.
 type rendering struct {
 	text   []byte
 	pieces []piece
 	lines  lines
 }
 
-// rendered returns the text with the places of its lines: the place of a line is where the template ends it. A line that
-// a value ends has the place of the next one that the template ends.
+// rendered returns the text with the places of its lines: the position at which the template ends the line. A line that a value ends has
+// the place of the next one that the template ends.
 func (r *renderer) rendered(name string) rendering {
 	places := make(lines, 0, bytes.Count(r.text, []byte{'\n'})+1)
 	last := place{template: name}
@@ -185,8 +185,7 @@ var errNoText = errors.New("it has bytes that are no UTF-8 text")
 // asQuoted writes a text in double quotes.
 func asQuoted(text string) (encoded, error) { return asJSON(text) }
 
-// asJSON writes a value as JSON that YAML reads as the same: without characters that YAML does not allow or takes for
-// the end of a line.
+// asJSON encodes a value as JSON that is equivalent YAML: without characters that YAML forbids or treats as line breaks.
 func asJSON(value any) (encoded, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -209,13 +208,13 @@ func asJSON(value any) (encoded, error) {
 	return encoded(safe), nil
 }
 
-// unsafeInYAML reports the characters that JSON has in strings and YAML 1.2 does not print (rule 1), or breaks lines at.
+// unsafeInYAML reports whether JSON allows the character in strings but YAML 1.2 does not (rule 1) or breaks lines at it.
 func unsafeInYAML(c rune) bool {
 	return c >= 0x7f && c <= 0x9f || c == 0xfeff || c == 0xfffe || c == 0xffff
 }
 
-// replaced reports whether encoding/json has put a U+FFFD in the place of bytes that are no UTF-8: it writes that one as
-// an escape, and one that was there as it is.
+// replaced reports whether encoding/json replaced invalid UTF-8 by U+FFFD: it writes the replacement as an escape, and an existing one
+// unchanged.
 func replaced(text []byte) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {

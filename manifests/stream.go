@@ -14,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Objects decodes a stream of YAML documents, as kustomize and other renderers write it: one object for each document, in
-// their order, empty documents left out. A list, of the kind List or of a kind such as RoleList, gives its items. Every object is
-// unstructured content as it is written. Kinds of the scheme are checked against their Go type, strictly as [Set.Render] does it; of
-// other kinds, and of all with a nil scheme, the metadata is checked. Two objects of one kind, namespace and name are an error. An
-// error is an [Error] with the name given and the line in the stream.
+// Objects decodes a stream of YAML documents, as kustomize and other renderers write it: one object for each document, in order, without
+// empty documents. A list (kind List, or a kind such as RoleList) is replaced by its items. Objects are unstructured. Kinds in the scheme
+// are checked strictly against their Go type, as [Set.Render] does. For other kinds, and for all kinds if the scheme is nil, only the
+// metadata is checked. Two objects of one kind, namespace and name are an error. Errors are of type [Error], with the given name and the
+// line in the stream.
 //
-// The objects can be planned as they are; [Change] edits one. Which namespaces and kinds a rendered stream may reach is for the caller
-// to check when it does not come from the program itself.
+// The objects can be planned unchanged; [Change] edits one. If the stream does not come from the program itself, the caller must check
+// its namespaces and kinds.
 func Objects(name, stream string, scheme *runtime.Scheme) ([]Object, error) {
 	if len(stream) > maxStream {
 		return nil, &Error{Template: name, Err: fmt.Errorf("the stream has %d bytes, at most %d are allowed", len(stream), maxStream)}
@@ -54,21 +54,21 @@ func Objects(name, stream string, scheme *runtime.Scheme) ([]Object, error) {
 	}
 }
 
-// streamed is what has been decoded of a stream.
+// streamed is the decoded part of a stream.
 type streamed struct {
 	scheme  *runtime.Scheme
 	at      lines
 	objects []Object
-	lines   map[identity]int // where an object was given
+	lines   map[identity]int // the line of each object
 }
 
-// identity names an object, in whatever version of its kind.
+// identity identifies an object independently of its version.
 type identity struct {
 	kind            schema.GroupKind
 	namespace, name string
 }
 
-// whole is where the lines of a text come from that no template has moved.
+// whole maps the lines of a text that is not rendered.
 func whole(name, text string) lines {
 	places := make(lines, strings.Count(text, "\n")+1)
 	for i := range places {
@@ -77,7 +77,7 @@ func whole(name, text string) lines {
 	return places
 }
 
-// add takes the object of the content, or those of a list.
+// add adds the object of the content, or those of a list.
 func (s *streamed) add(root *yamlnode.Node, content any) error {
 	written, ok := content.(map[string]any)
 	if !ok {
@@ -129,7 +129,7 @@ func (id identity) named() string {
 	return id.namespace + "/" + id.name
 }
 
-// listSuffix ends the kinds of lists.
+// listSuffix is the suffix of list kinds.
 const listSuffix = "List"
 
 // itemsOf returns the items of a list. An object of a custom kind that ends in List has a name, which a list cannot have.
@@ -142,7 +142,7 @@ func itemsOf(object *unstructured.Unstructured) (items []any, is bool) {
 	return items, given && (ok || value == nil)
 }
 
-// addItems adds the items of a list. Items of a list of one kind may leave their kind out.
+// addItems adds the items of a list. Items of a typed list may omit their kind.
 func (s *streamed) addItems(list schema.GroupVersionKind, items []any, root *yamlnode.Node) error {
 	kind := strings.TrimSuffix(list.Kind, listSuffix)
 	for i, item := range items {
@@ -161,7 +161,7 @@ func (s *streamed) addItems(list schema.GroupVersionKind, items []any, root *yam
 	return nil
 }
 
-// itemNode is the node of an item of a list, or that of the list where a merge key gives it.
+// itemNode returns the node of an item of a list, or that of the list if a merge key provides the item.
 func itemNode(root *yamlnode.Node, index int) *yamlnode.Node {
 	_, items := step(root, "items")
 	if items == nil {
@@ -174,7 +174,7 @@ func itemNode(root *yamlnode.Node, index int) *yamlnode.Node {
 	return resolved(item)
 }
 
-// resolved is the node that an alias stands for.
+// resolved returns the target of an alias.
 func resolved(node *yamlnode.Node) *yamlnode.Node {
 	if node.Kind == yamlnode.AliasNode {
 		return node.Alias

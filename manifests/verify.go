@@ -18,11 +18,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
-// verify reports a value of the data that did not come out as that value: a text that YAML reads as structure, as a
-// comment or as another type.
+// verify returns an error if a value of the data was not rendered unchanged: if YAML parses it as structure, as a comment or as another
+// type.
 //
-// What is certainly harmless is seen at once. Otherwise the text is made again with a word in the place of each value,
-// and has to read as the same document with the words replaced by the values.
+// A fast check accepts most texts. Otherwise verify renders the text again with a placeholder for each value. The result must parse as
+// the same document, with the placeholders in the positions of the values.
 func verify(r rendering, root *yamlnode.Node) error {
 	if harmless(r, root) {
 		return nil
@@ -42,11 +42,11 @@ func verify(r rendering, root *yamlnode.Node) error {
 	return nil
 }
 
-// harmless reports whether no value can have changed how the text reads. Texts are: those of letters, digits and ".-_/"
-// that begin with a letter, where none of their lines has a scalar that is no string. JSON is where a value begins at its
+// harmless reports whether no value can have changed the structure of the text. A string is harmless if it consists of letters, digits
+// and ".-_/", begins with a letter, and none of its lines has a scalar that is not a string. JSON is harmless if a node begins at its
 // first byte.
 func harmless(r rendering, root *yamlnode.Node) bool {
-	texts := map[int]bool{} // lines with a text
+	texts := map[int]bool{} // lines with a string
 	var starts []position   // of JSON
 	at := position{line: 1, column: 1}
 	for _, p := range r.pieces {
@@ -67,7 +67,7 @@ func harmless(r rendering, root *yamlnode.Node) bool {
 	return s.passes(root) && len(s.starts) == 0
 }
 
-// position is a line and a column of a text, from 1. Columns count characters.
+// position is a line and a column of a text, starting at 1. Columns count characters.
 type position struct{ line, column int }
 
 func (p position) after(text []byte) position {
@@ -79,7 +79,7 @@ func (p position) after(text []byte) position {
 	return p
 }
 
-// word reports whether YAML reads the text as itself wherever a text may stand.
+// word reports whether YAML parses the text as the same string in every position.
 func word(text []byte) bool {
 	for i, c := range text {
 		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
@@ -90,15 +90,15 @@ func word(text []byte) bool {
 	return true
 }
 
-// before reports the characters after which a word is a word.
+// before reports whether a word after the character is a separate word.
 func before(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(" \n.-_/:,[{('\"", c) >= 0
 }
 
-// scan goes through the nodes of a document in the order of the text.
+// scan visits the nodes of a document in the order of the text.
 type scan struct {
 	texts  map[int]bool
-	starts []position // those that no node has begun at so far
+	starts []position // starts at which no node has begun so far
 }
 
 func (s *scan) passes(node *yamlnode.Node) bool {
@@ -119,10 +119,10 @@ func (s *scan) passes(node *yamlnode.Node) bool {
 	return true
 }
 
-// words is a rendered text with a word in the place of each value.
+// words is a rendered text with a placeholder for each value.
 type words struct {
 	text  []byte
-	begin string // of every word, drawn for this rendering
+	begin string // random prefix of the placeholders of this rendering
 	of    rendering
 }
 
@@ -141,7 +141,7 @@ func newWords(r rendering) *words {
 	return w
 }
 
-// compare holds the document against the one with words.
+// compare compares the document with the one that has placeholders.
 func (w *words) compare(actual, word *yamlnode.Node) (*yamlnode.Node, error) {
 	if strings.Contains(word.Anchor, w.begin) || word.Kind == yamlnode.AliasNode && strings.Contains(word.Value, w.begin) ||
 		strings.Contains(word.Tag, w.begin) {
@@ -168,7 +168,7 @@ var errTwoDocs = errors.New("it renders to several documents; want one object fo
 
 var errStructure = errors.New("a value would change the structure of the document; use json or quote for it")
 
-// whole returns the piece that a scalar is the word of.
+// whole returns the piece if the scalar is its placeholder.
 func (w *words) whole(node *yamlnode.Node) (piece, bool) {
 	number, found := strings.CutPrefix(node.Value, w.begin)
 	number, ends := strings.CutSuffix(number, "v")
@@ -193,7 +193,7 @@ func (w *words) sameJSON(actual *yamlnode.Node, p piece) error {
 	return nil
 }
 
-// sameText checks that a scalar is the text that template and values give together.
+// sameText checks that a scalar consists of the texts of the template and the values.
 func (w *words) sameText(actual, word *yamlnode.Node) error {
 	before, rest, has := strings.Cut(word.Value, w.begin)
 	if !has {
@@ -220,14 +220,14 @@ func (w *words) sameText(actual, word *yamlnode.Node) error {
 	return sameType(actual)
 }
 
-// sameType refuses a text that reads as another type, unless that one has the same text: "3" may be a number.
+// sameType rejects a string that YAML parses as another type, unless that has the same text: "3" may be a number.
 func sameType(actual *yamlnode.Node) error {
 	switch actual.ShortTag() {
 	case "!!str", "!!timestamp":
 		return nil
 	}
 	if actual.Value == "" {
-		return nil // nothing was given, and nothing is set
+		return nil // an empty value for an unset field
 	}
 	value, err := scalar(actual)
 	if err != nil {

@@ -6,26 +6,27 @@ import (
 	"slices"
 )
 
-// placeholder stands for a part in which nothing readable is left.
+// placeholder replaces a part that has no letter and no digit.
 const placeholder = "part"
 
 // errNoParts is returned for an empty list of parts.
 var errNoParts = errors.New("parts is empty, want at least one name part")
 
-// Derive makes one name from parts. The same parts and options always give the same name, in every later version too.
+// Derive returns a name derived from parts. The same parts and options always give the same name, in every later version too.
 //
-// The readable text is the parts in order, each brought into the form as by [DNSLabel], [DNSSubdomain] or [LabelValue] ("part" where nothing is
-// left) and joined by dashes. When it is too long, the longest part (the first of equals) gives up its last character until it fits; only when
-// there are more parts than room for one character each, the last parts go.
+// The readable text is the parts in order, each sanitised as by [DNSLabel], [DNSSubdomain] or [LabelValue] ("part" if nothing is left)
+// and joined by dashes. If it is too long, the longest part (the first of equals) loses its last character until the text fits. The last
+// parts are dropped only if one character of each part does not fit.
 //
-// A hash follows, "-" and [HashLength] hexadecimal characters, unless the name is a single part that is valid and fits as it is, no
-// [HashInputs] are given, and the part does not itself end like a hash. It covers the parts and the inputs as they were given. So two
-// different lists never get one name, except for a hash collision: ["a", "b-c"], ["a-b", "c"] and ["a-b-c"] differ, "a.b" and "a-b" differ,
-// and nobody can take a name that is derived by choosing it. Under [HashLength](0) no hash is added and none of this holds.
+// A hash follows: "-" and [HashLength] hexadecimal characters. It is omitted for a single part that is valid, fits, and does not end like
+// a hash, if there are no [HashInputs]. The hash covers the unmodified parts and inputs. Two different lists therefore have different
+// names, except for a hash collision: ["a", "b-c"], ["a-b", "c"] and ["a-b-c"] differ, "a.b" and "a-b" differ, and a user cannot choose a
+// part that equals a derived name. [HashLength](0) adds no hash and gives none of these guarantees.
 //
-// A name has at most [MaxLabel] characters, or 253 in [SubdomainForm]. Some kinds allow fewer: pass [ForKind].
+// A name has at most [MaxLabel] characters, or 253 in [SubdomainForm]. Some kinds allow fewer; pass [ForKind].
 //
-// Errors name an option that no name satisfies with what would be right, empty parts, or the input that is not JSON.
+// Derive returns an error for an option that no name can satisfy, for an empty list of parts, and for an input that cannot be encoded as
+// JSON.
 func Derive(parts []string, opts ...Option) (string, error) {
 	o := resolve(opts)
 	limit, err := o.limit()
@@ -53,7 +54,7 @@ func Derive(parts []string, opts ...Option) (string, error) {
 	return string(append(name, text[:o.HashLength]...)), nil
 }
 
-// resolve applies opts to the presets.
+// resolve applies opts to the defaults.
 func resolve(opts []Option) options {
 	o := options{HashLength: defaultHashLength}
 	for _, opt := range opts {
@@ -64,7 +65,7 @@ func resolve(opts []Option) options {
 	return o
 }
 
-// needsNothing reports whether part can stay as it is: valid, short enough, and not to be mistaken for a name with a hash.
+// needsNothing reports whether part can be the name unchanged: it is valid, short enough, and does not end like a hash.
 func (o *options) needsNothing(part string, limit int) bool {
 	if part == "" || len(part) > limit || o.LetterFirst && isDigit(part[0]) || endsLikeHash(part, o.HashLength) {
 		return false
@@ -73,7 +74,7 @@ func (o *options) needsNothing(part string, limit int) bool {
 	return string(appendSanitized(room[:0], part, o.Form, limit)) == part
 }
 
-// endsLikeHash reports whether name ends in a dash and n characters that can be a hash.
+// endsLikeHash reports whether name ends in a dash and n hexadecimal characters.
 func endsLikeHash(name string, n int) bool {
 	at := len(name) - n - 1
 	if n == 0 || at < 0 || name[at] != '-' {
@@ -89,13 +90,13 @@ func endsLikeHash(name string, n int) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// appendReadable appends the parts, joined and cut to limit bytes; limit is at least 1.
+// appendReadable appends the joined parts, truncated to limit bytes. limit is at least 1.
 func (o *options) appendReadable(dst []byte, parts []string, limit int) []byte {
 	parts = parts[:min(len(parts), (limit+1)/2)]
 	var room [4 * MaxLabel]byte
 	var spans [8]span
 	clean, cut := room[:0], spans[:0]
-	longest := limit - 2*(len(parts)-1) // when every other part is down to one character
+	longest := limit - 2*(len(parts)-1) // if every other part has one character
 	for i, part := range parts {
 		start := len(clean)
 		clean = o.appendPart(clean, part, longest)
@@ -114,7 +115,7 @@ func (o *options) appendReadable(dst []byte, parts []string, limit int) []byte {
 	return dst
 }
 
-// appendPart appends one part in the form, never nothing.
+// appendPart appends one sanitised part, or the placeholder.
 func (o *options) appendPart(dst []byte, part string, limit int) []byte {
 	start := len(dst)
 	if dst = appendSanitized(dst, part, o.Form, limit); len(dst) > start {
@@ -126,8 +127,8 @@ func (o *options) appendPart(dst []byte, part string, limit int) []byte {
 // span is a sanitised part in a buffer.
 type span struct{ start, length int }
 
-// shorten cuts the longest part, the first of equals, character by character until all parts and the dashes between them fit into
-// limit. Marks that come to the end go with the cut. A part keeps its first character.
+// shorten truncates the longest part, the first of equals, character by character until all parts and the dashes between them fit into
+// limit. It removes marks at the end of a truncated part. A part keeps its first character.
 func shorten(clean []byte, parts []span, limit int) {
 	total := len(parts) - 1
 	for _, p := range parts {
@@ -143,7 +144,7 @@ func shorten(clean []byte, parts []span, limit int) {
 			if p.length != longest || total <= limit {
 				continue
 			}
-			// One step down to the second longest is the same as one character after the other.
+			// One step to the second longest equals many steps of one character.
 			keep := p.length - min(total-limit, max(longest-second, 1))
 			kept := len(trimEnd(clean[:p.start+max(keep, 1)], p.start)) - p.start
 			total -= p.length - kept

@@ -14,12 +14,11 @@ import (
 	"unicode/utf8"
 )
 
-// errNotUTF8 is returned for text that JSON cannot carry unchanged.
+// errNotUTF8 is returned for text that JSON cannot encode unchanged.
 var errNotUTF8 = errors.New("text is not valid UTF-8, which JSON cannot carry")
 
-// Hash returns the SHA-256 of the values as 64 hexadecimal characters, the same in every process and version. Values are what
-// [HashInputs] takes. The encoding that is hashed is injective: a list of values, each with its type and length, so that ("a", "b") and
-// ("ab") or "4" and 4 differ.
+// Hash returns the SHA-256 of the values as 64 hexadecimal characters, the same in every process and version. It accepts the values of
+// [HashInputs]. The encoding includes type and length of each value, so that ("a", "b") and ("ab") differ, and "4" and 4.
 func Hash(values ...any) (string, error) {
 	sum, err := digest(nil, values)
 	if err != nil {
@@ -38,8 +37,8 @@ func digest(parts []string, inputs []any) ([sha256.Size]byte, error) {
 	return sha256.Sum256(image), nil
 }
 
-// appendImage appends what is hashed: parts and inputs with their order and boundaries, different bytes for different lists. Whatever
-// changes here renames objects in clusters: never change it.
+// appendImage appends the encoding of parts and inputs to hash, with their order and boundaries. Different lists have different
+// encodings. Never change it: that renames objects in clusters.
 func appendImage(image []byte, parts []string, inputs []any) ([]byte, error) {
 	image = append(image, 1) // the version of this encoding
 	image = appendCount(image, len(parts))
@@ -56,12 +55,12 @@ func appendImage(image []byte, parts []string, inputs []any) ([]byte, error) {
 	return image, nil
 }
 
-// appendCount appends a number of things.
+// appendCount appends a count.
 func appendCount(image []byte, n int) []byte {
 	return binary.AppendUvarint(image, uint64(n)) //nolint:gosec // a length is not negative
 }
 
-// appendText appends a string with its length before it.
+// appendText appends a string, prefixed with its length.
 func appendText(image []byte, s string) []byte {
 	image = appendCount(image, len(s))
 	return append(image, s...)
@@ -78,7 +77,7 @@ func appendString(image []byte, s string) ([]byte, error) {
 // appendNumber appends a JSON number by its text.
 func appendNumber(image []byte, text string) []byte { return appendText(append(image, 'd'), text) }
 
-// appendInput appends a value by its JSON meaning. Everyday types take the short way, which gives the same bytes as the long one.
+// appendInput appends a value by its JSON meaning. Common types take a fast path with the same result.
 func appendInput(image []byte, input any) ([]byte, error) {
 	switch v := input.(type) {
 	case nil:
@@ -142,13 +141,13 @@ func appendStrings(image []byte, m map[string]string) ([]byte, error) {
 	return image, nil
 }
 
-// appendJSON goes through encoding/json and back, so that neither Go types nor the escapes that a Go version chooses count.
+// appendJSON encodes and decodes the value with encoding/json, so that neither Go types nor the escapes of a Go version matter.
 func appendJSON(image []byte, v any) ([]byte, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Contains(text, []byte(`\ufffd`)) { // what encoding/json writes for bytes that are not UTF-8
+	if bytes.Contains(text, []byte(`\ufffd`)) { // encoding/json writes this for invalid UTF-8
 		return nil, errNotUTF8
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -160,7 +159,7 @@ func appendJSON(image []byte, v any) ([]byte, error) {
 	return appendPlain(image, plain)
 }
 
-// appendPlain appends what encoding/json decodes into an empty interface.
+// appendPlain appends a value as encoding/json decodes it into an empty interface.
 func appendPlain(image []byte, plain any) ([]byte, error) {
 	var err error
 	switch v := plain.(type) {

@@ -9,32 +9,32 @@ import (
 )
 
 const (
-	// defaultRegistry is the registry of an image reference that names none.
+	// defaultRegistry is the registry of an image reference without one.
 	defaultRegistry = "docker.io"
 	// defaultTag is the tag of an image reference that has neither tag nor digest.
 	defaultTag = "latest"
-	// shortDigestLength is how many characters of a digest stand in for a version.
+	// shortDigestLength is the number of characters of a digest that serve as version.
 	shortDigestLength = 6
 )
 
-// Image is a container image reference, taken apart. Make it with [ParseImage].
+// Image is a parsed container image reference. Create it with [ParseImage].
 type Image struct {
-	// Registry is the host and port in lower case, "docker.io" when the reference names none.
+	// Registry is the host and port in lower case, "docker.io" if the reference has none.
 	Registry string
-	// Repository is the path as written: "nginx" stays "nginx", the "library/" that Docker means is not added.
+	// Repository is the path as written: "nginx" stays "nginx", without Docker's implied "library/".
 	Repository string
 	// Name is the last element of Repository.
 	Name string
-	// Tag is the tag as written; "latest" when there is neither tag nor digest; empty when there is a digest alone.
+	// Tag is the tag as written; "latest" without tag and digest; empty with a digest and no tag.
 	Tag string
-	// Digest is the digest as written, algorithm included; empty when there is none.
+	// Digest is the digest as written, including the algorithm; empty if there is none.
 	Digest string
 }
 
-// ParseImage takes an image reference apart: [registry/]repository[:tag][@digest], after the grammar of github.com/distribution/reference.
+// ParseImage parses an image reference: [registry/]repository[:tag][@digest], by the grammar of github.com/distribution/reference.
 //
-// It is more forgiving than a container runtime in two ways, because a name can be made of both: letters of the repository may be upper
-// case, and a digest may be shorter than its algorithm makes it. [Image.Validate] has the strict answer.
+// It is more lenient than a container runtime: letters of the repository may be upper case, and a digest may be shorter than its
+// algorithm requires. Both can still become a name. [Image.Validate] is strict.
 func ParseImage(ref string) (Image, error) {
 	if img, ok := plainImage(ref); ok {
 		return img, nil
@@ -42,7 +42,7 @@ func ParseImage(ref string) (Image, error) {
 	return libraryImage(ref)
 }
 
-// libraryImage leaves the grammar to the library and finds in the reference what was written.
+// libraryImage parses the reference with the library and restores its original spelling.
 func libraryImage(ref string) (Image, error) {
 	img, name, err := splitImage(ref)
 	if err != nil {
@@ -73,7 +73,7 @@ func libraryImage(ref string) (Image, error) {
 	return img, nil
 }
 
-// asciiLower leaves other letters alone: some become ASCII when lowered.
+// asciiLower lowers ASCII letters only; some other letters become ASCII when lowered.
 func asciiLower(r rune) rune {
 	if 'A' <= r && r <= 'Z' {
 		return r + 'a' - 'A'
@@ -81,7 +81,7 @@ func asciiLower(r rune) rune {
 	return r
 }
 
-// splitImage cuts tag and digest from the name of a reference and reports what is plainly missing.
+// splitImage splits tag and digest from the name of a reference and reports missing elements.
 func splitImage(ref string) (img Image, name string, err error) {
 	if ref == "" {
 		return Image{}, "", errors.New("image reference is empty")
@@ -107,7 +107,7 @@ func splitImage(ref string) (img Image, name string, err error) {
 	return Image{Tag: tag, Digest: dgst}, ref[:at+len(base)], nil
 }
 
-// checkDigest checks algorithm:encoded after the OCI image specification (descriptor, Digests), lengths aside.
+// checkDigest checks algorithm:encoded by the OCI image specification (descriptor, Digests), except for the length.
 func checkDigest(last, dgst string) error {
 	algorithm, encoded, ok := strings.Cut(dgst, ":")
 	switch {
@@ -121,7 +121,7 @@ func checkDigest(last, dgst string) error {
 	return nil
 }
 
-// consistsOf reports that s has only ASCII letters, digits and these marks.
+// consistsOf reports whether s consists of ASCII letters, digits and these marks.
 func consistsOf(s, marks string) bool {
 	for i := range len(s) {
 		if classes[s[i]] <= mark && strings.IndexByte(marks, s[i]) < 0 {
@@ -131,9 +131,9 @@ func consistsOf(s, marks string) bool {
 	return true
 }
 
-// Parts returns what of the reference is good for a name, each a DNS label (never empty for a parsed reference) with runs of dashes made one: the registry, the name, and
-// the version, which is the tag, the first 6 characters of the digest, or both. A name of [Derive] that must keep images
-// apart takes the whole reference as hash input besides.
+// Parts returns parts of the reference for a name, each a DNS label (never empty for a parsed reference) with runs of dashes collapsed:
+// the registry, the name, and the version, which is the tag, the first 6 characters of the digest, or both. To distinguish images by
+// name, also pass the full reference to [Derive] as a hash input.
 func (i Image) Parts() (registry, name, version string) {
 	version = i.Tag
 	switch short := shortDigest(i.Digest); {
@@ -157,7 +157,7 @@ func (i Image) String() string {
 	return s
 }
 
-// Validate reports what a container runtime would refuse about the reference: upper-case letters in the repository, or a digest of the
+// Validate returns an error if a container runtime would reject the reference: upper-case letters in the repository, or a digest of the
 // wrong length.
 func (i Image) Validate() error {
 	if _, err := reference.ParseNormalizedNamed(i.String()); err != nil {
@@ -172,7 +172,7 @@ func shortDigest(dgst string) string {
 	return encoded[:min(len(encoded), shortDigestLength)]
 }
 
-// hasWord reports an ASCII letter or digit in s.
+// hasWord reports whether s has an ASCII letter or digit.
 func hasWord(s string) bool {
 	for i := range len(s) {
 		if classes[s[i]] > mark {
@@ -182,7 +182,7 @@ func hasWord(s string) bool {
 	return false
 }
 
-// words is DNSLabel with one dash for a run of characters that are replaced.
+// words is DNSLabel, but replaces a run of invalid characters by one dash.
 func words(s string) string {
 	var room [MaxLabel]byte
 	clean := room[:0]

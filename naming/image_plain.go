@@ -2,10 +2,10 @@ package naming
 
 import "strings"
 
-// plainImage recognises everyday references in one walk and leaves the rest to the library, whose regular expressions take
-// several microseconds. It accepts nothing that the library refuses and takes apart no other way: FuzzParseImage compares the two.
+// plainImage parses common references in one scan and leaves others to the library, whose regular expressions take several microseconds.
+// It accepts only references that the library accepts, with the same result; FuzzParseImage compares the two.
 //
-// Plain is [host[:port]/]path[:tag][@digest] in lower case, and not with what Docker knows by another name.
+// A common reference is [host[:port]/]path[:tag][@digest] in lower case, except for Docker's aliases.
 func plainImage(ref string) (Image, bool) {
 	named, dgst, digested := strings.Cut(ref, "@")
 	if digested && (checkDigest(ref, dgst) != nil || !hasWord(shortDigest(dgst))) {
@@ -31,7 +31,7 @@ func plainImage(ref string) (Image, bool) {
 			start = i + 1
 		}
 	}
-	// 64 characters alone can be an image ID; long paths are for the library to judge.
+	// 64 characters can be an image ID; the library checks long paths.
 	if len(path) >= 64 || host == "index.docker.io" {
 		return Image{}, false
 	}
@@ -39,7 +39,7 @@ func plainImage(ref string) (Image, bool) {
 	return Image{Registry: host, Repository: repository, Name: name, Tag: tag, Digest: dgst}, true
 }
 
-// isHost reports a host with a dot or port, or localhost: what makes the first element of a reference a registry.
+// isHost reports whether the first element of a reference is a registry: a host with a dot or port, or localhost.
 func isHost(s string) bool {
 	host, port, hasPort := strings.Cut(s, ":")
 	if hasPort && (port == "" || strings.Trim(port, "0123456789") != "") {
@@ -63,7 +63,7 @@ func isHost(s string) bool {
 	return isWord(before)
 }
 
-// isPathComponent reports letters and digits, separated by single dots or underscores or by dashes.
+// isPathComponent reports whether s is letters and digits, separated by single dots or underscores or by dashes.
 func isPathComponent(s string) bool {
 	before := byte('.')
 	for i := range len(s) {
@@ -80,7 +80,7 @@ func isPathComponent(s string) bool {
 	return isWord(before)
 }
 
-// isTag reports a word character and up to 127 more with dots and dashes.
+// isTag reports whether s is a word character and up to 127 more with dots and dashes.
 func isTag(s string) bool {
 	if s == "" || len(s) > 128 || s[0] == '.' || s[0] == '-' {
 		return false
@@ -88,5 +88,5 @@ func isTag(s string) bool {
 	return consistsOf(s, "._-")
 }
 
-// isWord reports a lower-case letter or a digit.
+// isWord reports whether c is a lower-case letter or a digit.
 func isWord(c byte) bool { return classes[c] == c && c > mark }

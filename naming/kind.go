@@ -1,16 +1,16 @@
 package naming
 
 const (
-	// maxRevised leaves room for a dash and the hash of a revision or a template, a number of up to 10 digits.
+	// maxRevised reserves a dash and the hash of a revision or a template, a number of up to 10 digits.
 	maxRevised          = MaxLabel - 11
 	maxRevisedSubdomain = maxSubdomain - 11
 )
 
-// LimitOf returns the longest name, in bytes, with which an object of the kind works. It is 0 for a kind without a limit of its own: most
-// allow the 253 characters of a DNS subdomain. The group of the core kinds is empty.
+// LimitOf returns the maximum length, in bytes, of a working name of the kind, and 0 for a kind without a limit of its own: most allow
+// the 253 characters of a DNS subdomain. The group of the core kinds is empty.
 //
-// A limit is the API server's, or that of the objects that a controller of Kubernetes makes: the API server accepts a StatefulSet with a
-// longer name, and refuses its Pods.
+// The limit is that of the API server or of the objects that Kubernetes controllers create. The API server accepts a StatefulSet with a
+// longer name, for example, but rejects its Pods.
 func LimitOf(group, kind string) int {
 	switch group + "/" + kind {
 	case "batch/CronJob", // the name of a Job has a dash and the minute of its schedule in addition
@@ -26,7 +26,7 @@ func LimitOf(group, kind string) int {
 	return 0
 }
 
-// kindRule is what the names of a kind obey in addition to the form.
+// kindRule is the additional rule for names of a kind.
 type kindRule struct {
 	limit  int
 	letter bool
@@ -39,8 +39,8 @@ func (r kindRule) applyTo(o *options) {
 	o.LetterFirst = o.LetterFirst || r.letter
 }
 
-// ForKind makes a name with which an object of the kind works: it limits the name as [LimitOf] does, and for a Service it is
-// [StartWithLetter] too. Pass it once for each kind that gets the name; the shortest limit counts. The group of the core kinds is empty.
+// ForKind limits the name to [LimitOf] the kind; for a Service it implies [StartWithLetter]. Pass it once for each kind that uses the
+// name; the shortest limit applies. The group of the core kinds is empty.
 func ForKind(group, kind string) Option {
 	return kindRule{limit: LimitOf(group, kind), letter: group == "" && kind == "Service"}
 }

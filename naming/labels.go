@@ -2,9 +2,9 @@ package naming
 
 import "path"
 
-// MatchingLabels returns the labels whose key matches one of the patterns, for children that carry labels of their owner. Patterns are those
-// of [path.Match] over the whole key: "team" is that key, "org.example/*" every key of that domain, and a "*" does not cross the
-// slash. A pattern that is malformed matches nothing. The result is new, and nil when nothing matches.
+// MatchingLabels returns the labels whose key matches one of the patterns, to copy labels of an owner to its children. Patterns are those
+// of [path.Match] over the entire key: "team" is that key, "org.example/*" every key of that domain; a "*" does not match a slash. A
+// malformed pattern matches nothing. The result is a new map, nil if nothing matches.
 func MatchingLabels(labels map[string]string, patterns ...string) map[string]string {
 	var matching map[string]string
 	for key, value := range labels {

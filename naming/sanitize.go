@@ -2,25 +2,25 @@ package naming
 
 import "unicode/utf8"
 
-// DNSLabel turns s into a DNS label (RFC 1123): ASCII letters in lower case, every other character outside [a-z0-9-] one dash (runs
-// are not collapsed), no dash at either end, at most [MaxLabel] bytes. It may start with a digit, and it is empty when s
-// has no letter and no digit. A label is returned as it is.
+// DNSLabel converts s to a DNS label (RFC 1123): ASCII letters in lower case, every other character outside [a-z0-9-] one dash (runs are
+// not collapsed), no dash at either end, at most [MaxLabel] bytes. It may start with a digit, and it is empty if s has no letter and no
+// digit. A valid label is returned unchanged.
 //
-// Different texts can give one label; [Derive] distinguishes them.
+// Different texts can give the same label; [Derive] distinguishes them.
 func DNSLabel(s string) string { return sanitized(s, labelForm) }
 
-// DNSSubdomain turns s into a DNS subdomain: as [DNSLabel], but dots stay, with a letter or digit on both sides (empty labels are dropped),
-// and it has at most 253 bytes. A subdomain is returned as it is.
+// DNSSubdomain converts s to a DNS subdomain: like [DNSLabel], but keeps dots between letters or digits (empty labels are dropped), and
+// has at most 253 bytes. A valid subdomain is returned unchanged.
 func DNSSubdomain(s string) string { return sanitized(s, SubdomainForm) }
 
-// LabelValue turns s into the value of a Kubernetes label: ASCII letters in lower case, every run of characters outside [a-z0-9._-] one
-// underscore, a letter or digit at both ends, at most [MaxLabel] bytes. Without a letter and a digit it is empty, which is a
-// valid value, but selects nothing sensible: ask for it where the value is a key.
+// LabelValue converts s to the value of a Kubernetes label: ASCII letters in lower case, every run of characters outside [a-z0-9._-] one
+// underscore, a letter or digit at both ends, at most [MaxLabel] bytes. Without a letter or digit it is empty, which is a valid value,
+// but not a useful key: check for it if the value selects objects.
 //
-// Different texts can give one value. Where the value selects objects, use [Derive] with [LabelValueForm].
+// Different texts can give the same value. If the value selects objects, use [Derive] with [LabelValueForm].
 func LabelValue(s string) string { return sanitized(s, LabelValueForm) }
 
-// sanitized returns s itself when nothing had to change.
+// sanitized returns s itself if it is valid.
 func sanitized(s string, form nameForm) string {
 	var room [maxSubdomain]byte
 	clean := appendSanitized(room[:0], s, form, form.max())
@@ -30,11 +30,11 @@ func sanitized(s string, form nameForm) string {
 	return string(clean)
 }
 
-// appendSanitized appends at most limit bytes of s in this form to dst, with a letter or digit at both ends or not at all.
+// appendSanitized appends at most limit bytes of s in this form to dst, either with a letter or digit at both ends or nothing.
 func appendSanitized(dst []byte, s string, form nameForm, limit int) []byte {
 	start := len(dst)
 	end := start + limit
-	foreign := false // the character before was replaced
+	foreign := false // the previous character was replaced
 	for i := 0; i < len(s) && len(dst) < end; {
 		c := classes[s[i]]
 		if s[i] < utf8.RuneSelf {
@@ -60,7 +60,7 @@ func appendSanitized(dst []byte, s string, form nameForm, limit int) []byte {
 	return trimEnd(dst, start)
 }
 
-// appendSeparator appends a dot, or a dash for anything else, to a subdomain where one may stand.
+// appendSeparator appends a dot, or a dash for any other class, to a subdomain where the form allows it.
 func appendSeparator(dst []byte, start int, class byte) []byte {
 	separator := byte('-')
 	if class == dot {
@@ -75,7 +75,7 @@ func appendSeparator(dst []byte, start int, class byte) []byte {
 	return append(dst, separator)
 }
 
-// trimEnd takes dashes, dots and underscores from the end of dst, down to start.
+// trimEnd removes dashes, dots and underscores from the end of dst, down to start.
 func trimEnd(dst []byte, start int) []byte {
 	for len(dst) > start && classes[dst[len(dst)-1]] <= mark {
 		dst = dst[:len(dst)-1]
@@ -83,17 +83,17 @@ func trimEnd(dst []byte, start int) []byte {
 	return dst
 }
 
-// Classes below mark are for what is not a letter or digit; 0 is everything that no form knows.
+// Classes below mark are separators; 0 is every character that no form allows.
 const (
 	dash byte = iota + 1
 	dot
 	mark // underscore, and the last class that is not a letter or digit
 )
 
-// valueMarks is what a label value has for each class up to mark: an underscore for what no form knows.
+// valueMarks maps each class up to mark to its character in a label value: an underscore for characters that no form allows.
 const valueMarks = "_-._"
 
-// classes maps a byte to its class: letters and digits to themselves in lower case.
+// classes maps a byte to its class; the class of a letter or digit is its lower case.
 //
 //nolint:gochecknoglobals // a lookup table that nothing writes
 var classes = [256]byte{

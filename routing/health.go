@@ -15,32 +15,31 @@ import (
 const (
 	reasonRouteNotFound = "HTTPRouteNotFound" // the HTTPRoute does not exist yet
 	reasonRouteAccepted = "HTTPRouteAccepted" // every planned parent has accepted the route
-	reasonRoutePending  = "HTTPRoutePending"  // a planned parent has not judged this generation of the route yet
+	reasonRoutePending  = "HTTPRoutePending"  // a planned parent has not reported on this generation of the route yet
 )
 
-// HealthOptions change what [Health] looks at. The zero value is useful.
+// HealthOptions configures [Health]. The zero value is useful.
 type HealthOptions struct {
-	// Controller is the controllerName of the planned gateways' class: statuses that others wrote do not count. Empty: those of every
-	// controller count.
+	// Controller is the controllerName of the planned gateways' class; statuses of other controllers are ignored. Empty counts all
+	// controllers.
 	Controller string
-	// Parents are the parents that the caller planned, where others may have added more to the route. Empty: those of the route's spec.
+	// Parents are the parents that the caller planned, if other writers may add more to the route. Default: those of the route's spec.
 	Parents []gatewayv1.ParentReference
 	// Component is the name of the component. Default "HTTPRoute".
 	Component string
 }
 
-// Health reports how the route of an owner does: the worst of its planned parents, by the conditions that the right
-// controller wrote for this generation. Nil is a route that does not exist yet. The order of statuses and conditions plays
-// no part.
+// Health returns the health of an owner's route: the worst of its planned parents, by the conditions that the selected controller wrote
+// for this generation. A nil route does not exist yet. The order of statuses and conditions does not matter.
 //
 //   - a parent without status, without Accepted, or with a status of an older generation: Progressing, "HTTPRoutePending"
-//   - Accepted other than True: Failed with the reason of the gateway; Unknown too, since the gateway has answered
-//   - ResolvedRefs False: Progressing while a backend is missing, Degraded when a reference is not permitted, else Failed
+//   - Accepted other than True: Failed with the reason of the gateway, also for Unknown
+//   - ResolvedRefs False: Progressing if a backend is missing, Degraded when a reference is not permitted, else Failed
 //   - PartiallyInvalid True: Degraded
 //   - Programmed False (an extension of some gateways): Progressing
 //
-// Without a controller name, a status of an older generation is left out when another controller judged the same parent in
-// this generation, and the worst of those counts.
+// Without a controller name, a status of an older generation is ignored if another controller reported on the same parent in this
+// generation; the worst of those counts.
 func Health(route *gatewayv1.HTTPRoute, options HealthOptions) health.Component {
 	component := health.Component{Name: cmp.Or(options.Component, "HTTPRoute"), Child: true, Dependency: health.Downstream}
 	if route == nil {
@@ -72,14 +71,14 @@ func Health(route *gatewayv1.HTTPRoute, options HealthOptions) health.Component 
 	return worst.fill(component)
 }
 
-// judgement is what was found about one parent.
+// judgement is the assessment of one parent.
 type judgement struct {
 	state           health.State
 	category        health.Category // empty: no error
 	reason, message string
 }
 
-// worse orders judgements; the words break ties, so that the order of statuses decides nothing.
+// worse orders judgements. The text breaks ties, so that the order of statuses does not matter.
 func (v judgement) worse(than judgement) bool {
 	if v.state != than.state {
 		return health.Worse(v.state, than.state)
@@ -105,8 +104,8 @@ func pending(where string) judgement {
 	}
 }
 
-// judgeParent is the worst of what the counted controllers say about one parent. A judgement of this generation outdoes the
-// pending one of a controller that no longer serves the parent.
+// judgeParent returns the worst status of one parent. A status of this generation overrides the pending one of a controller that no
+// longer serves the parent.
 func judgeParent(route *gatewayv1.HTTPRoute, parent *gatewayv1.ParentReference, controller, where string) judgement {
 	worst, current := pending(where), false
 	for i := range route.Status.Parents {
@@ -125,7 +124,7 @@ func judgeParent(route *gatewayv1.HTTPRoute, parent *gatewayv1.ParentReference, 
 	return worst
 }
 
-// judgeConditions reads the conditions of one status; false if they do not speak of this generation.
+// judgeConditions assesses the conditions of one status. It returns false if they are of another generation.
 func judgeConditions(conditions []metav1.Condition, generation int64, where string) (judgement, bool) {
 	accepted := currentCondition(conditions, string(gatewayv1.RouteConditionAccepted), generation)
 	if accepted == nil {
@@ -164,8 +163,7 @@ func judgeConditions(conditions []metav1.Condition, generation int64, where stri
 	return judgement{state: health.Ready, reason: reasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}, true
 }
 
-// unresolved distinguishes a backend that does not exist yet from a reference that waits for its namespace's grant, and both from
-// one that cannot work.
+// unresolved distinguishes a backend that does not exist yet, a reference that needs a ReferenceGrant, and a reference that cannot work.
 func unresolved(refs *metav1.Condition, by string) judgement {
 	v := judgement{reason: refs.Reason, message: fmt.Sprintf("HTTPRoute backend not resolved%s: %s", by, refs.Message)}
 	switch gatewayv1.RouteConditionReason(refs.Reason) {
@@ -179,7 +177,7 @@ func unresolved(refs *metav1.Condition, by string) judgement {
 	return v
 }
 
-// currentCondition is the condition if it speaks of the generation.
+// currentCondition returns the condition if it is of the generation.
 func currentCondition(conditions []metav1.Condition, conditionType string, generation int64) *metav1.Condition {
 	if condition := findCondition(conditions, conditionType); condition != nil && condition.ObservedGeneration >= generation {
 		return condition
@@ -196,7 +194,7 @@ func findCondition(conditions []metav1.Condition, conditionType string) *metav1.
 	return nil
 }
 
-// reportedParents are those that a status speaks of, for a route whose spec names none.
+// reportedParents returns the parents in the status, for a route whose spec has none.
 func reportedParents(route *gatewayv1.HTTPRoute) []gatewayv1.ParentReference {
 	var parents []gatewayv1.ParentReference
 	for i := range route.Status.Parents {
@@ -211,7 +209,7 @@ func reportedParents(route *gatewayv1.HTTPRoute) []gatewayv1.ParentReference {
 	return parents
 }
 
-// sameParent compares references of one route with the defaults of the API.
+// sameParent compares references of one route after defaulting.
 func sameParent(a, b *gatewayv1.ParentReference, namespace string) bool {
 	return value(a.Group, gatewayv1.GroupName) == value(b.Group, gatewayv1.GroupName) &&
 		value(a.Kind, "Gateway") == value(b.Kind, "Gateway") &&

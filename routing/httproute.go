@@ -10,7 +10,7 @@ import (
 // reasonRouteInvalid is the reason of errors about a planned HTTPRoute that breaks a limit of the CRD.
 const reasonRouteInvalid = "HTTPRouteInvalid"
 
-// Route is the plan of one HTTPRoute. Fields left at their zero value are not set on the object, and so not owned.
+// Route is the plan of one HTTPRoute. Zero fields are not set on the object, so the field manager does not own them.
 type Route struct {
 	// Namespace and Name of the object. Required.
 	Namespace, Name string
@@ -29,30 +29,31 @@ type Route struct {
 type Rule struct {
 	// Name of the rule, unique in the route. Optional.
 	Name string
-	// Matches, at most 64 in a rule and 128 in the route; one of them is enough. Required: to match everything, say the path "/".
+	// Matches selects requests, at most 64 in a rule and 128 in the route; one match suffices. Required: to match all requests, use the path
+	// "/".
 	Matches []Match
-	// ReplacePrefix takes the place of the matched path prefix on the way to the backend; "/" removes the prefix. Nil leaves the
-	// path alone. It needs exactly one match, a path prefix.
+	// ReplacePrefix replaces the matched path prefix in the request to the backend; "/" removes the prefix. Nil keeps the path. It requires
+	// exactly one match, a path prefix.
 	ReplacePrefix *string
-	// Hostname replaces the Host header on the way to the backend. Optional.
+	// Hostname replaces the Host header in the request to the backend. Optional.
 	Hostname string
-	// SetHeaders are request headers that the gateway sets on the way to the backend, at most 16.
+	// SetHeaders are request headers that the gateway sets in the request to the backend, at most 16.
 	SetHeaders []Header
-	// Timeout bounds the whole request, BackendTimeout each attempt at a backend; "0s" means none. See [FormatTimeout].
+	// Timeout bounds the entire request, BackendTimeout each attempt at a backend; "0s" means none. See [FormatTimeout].
 	Timeout, BackendTimeout *gatewayv1.Duration
-	// Backends share the requests by weight, at most 16. None makes the gateway answer 500.
+	// Backends share the requests by weight, at most 16. Without backends the gateway answers 500.
 	Backends []Backend
 }
 
-// Match selects requests: all that is set must hold.
+// Match selects requests; all fields that are set must match.
 type Match struct {
 	// Path to match. Required unless headers, a query or a method are given.
 	Path string
-	// PathType is how the path matches. Default: as a prefix of whole segments.
+	// PathType is the type of the path match. Default: a prefix of path segments.
 	PathType gatewayv1.PathMatchType
-	// Headers that must be there, at most 16 with different names.
+	// Headers that the request must have, at most 16 with different names.
 	Headers []ValueMatch
-	// Query parameters that must be there, at most 16 with different names.
+	// Query parameters that the request must have, at most 16 with different names.
 	Query []ValueMatch
 	// Method of the request. Empty matches all.
 	Method gatewayv1.HTTPMethod
@@ -62,13 +63,13 @@ type Match struct {
 type ValueMatch struct {
 	// Name of the header (any case) or of the parameter (exact).
 	Name string
-	// Value to equal, or the regular expression to match, 1 to 4096 bytes (a query parameter: 1024).
+	// Value is the exact value or the regular expression, 1 to 4096 bytes (a query parameter: 1024).
 	Value string
-	// Regexp takes the value for a regular expression, in the dialect of the gateway if it knows any. Otherwise values are equal or not.
+	// Regexp makes the value a regular expression, in the dialect of the gateway, if it supports any.
 	Regexp bool
 }
 
-// kind is the type of the match in the API; empty means Exact, the default.
+// kind returns the type of the match in the API; empty means Exact, the default.
 func (v ValueMatch) kind() string {
 	if v.Regexp {
 		return "RegularExpression"
@@ -81,25 +82,24 @@ type Header struct {
 	Name, Value string
 }
 
-// Backend is where requests go.
+// Backend is a target of requests.
 type Backend struct {
 	// Name of the Service. Required.
 	Name string
-	// Namespace of the Service. Empty means that of the route; another one needs a ReferenceGrant there.
+	// Namespace of the Service. Default: that of the route. Another one needs a ReferenceGrant.
 	Namespace string
 	// Port of the Service, 1 to 65535. Required for a Service.
 	Port int32
 	// Weight is the share of requests relative to the other backends, 0 to 1000000. Nil means 1.
 	Weight *int32
-	// Group and Kind of a backend that is no Service.
+	// Group and Kind of a backend that is not a Service.
 	Group, Kind string
 }
 
-// NewHTTPRoute builds the object that a plan describes, or refuses it with an error that lists every limit of the HTTPRoute
-// CRD (Gateway API v1, standard channel) that it breaks. It is stricter than the
-// API server where that accepts what no gateway can serve as meant: a route without parents or rules, a rule or match that
-// says nothing, rules of one name, headers that differ only in case. Equal plans give equal objects, and the object
-// shares no memory with the plan. Errors are of category InvalidSpec, reason "HTTPRouteInvalid".
+// NewHTTPRoute returns the HTTPRoute of a plan, or an error that lists every violated limit of the HTTPRoute CRD (Gateway API v1,
+// standard channel). It also rejects plans that the API server accepts but no gateway can serve: a route without parents or rules, an
+// empty rule or match, rules with the same name, headers that differ only in case. Equal plans give equal objects, and the object shares
+// no memory with the plan. Errors are of category InvalidSpec, reason "HTTPRouteInvalid".
 func NewHTTPRoute(plan Route) (*gatewayv1.HTTPRoute, error) {
 	if err := validateRoute(&plan); err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func buildMatch(match *Match) gatewayv1.HTTPRouteMatch {
 	return built
 }
 
-// pathType is how the path matches, with the default of the API.
+// pathType returns the type of the path match, with the default of the API.
 func (m *Match) pathType() gatewayv1.PathMatchType {
 	if m.PathType == "" {
 		return gatewayv1.PathMatchPathPrefix
@@ -209,7 +209,7 @@ func buildBackend(backend *Backend) gatewayv1.HTTPBackendRef {
 	return built
 }
 
-// optional is nil for the empty string: what the plan does not say is not set.
+// optional returns nil for the empty string.
 func optional[To, From ~string](value From) *To {
 	if value == "" {
 		return nil

@@ -12,7 +12,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// httpMethods are those that an HTTPRoute may match.
+// httpMethods are the methods that an HTTPRoute can match.
 var httpMethods = []gatewayv1.HTTPMethod{ //nolint:gochecknoglobals // a constant
 	gatewayv1.HTTPMethodConnect, gatewayv1.HTTPMethodDelete, gatewayv1.HTTPMethodGet, gatewayv1.HTTPMethodHead,
 	gatewayv1.HTTPMethodOptions, gatewayv1.HTTPMethodPatch, gatewayv1.HTTPMethodPost, gatewayv1.HTTPMethodPut, gatewayv1.HTTPMethodTrace,
@@ -56,7 +56,7 @@ func validatePathMatch(match *Match, at *field.Path) field.ErrorList {
 	}
 }
 
-// pathProblem reports what the HTTPRoute CRD refuses in an exact or prefix path; empty if nothing.
+// pathProblem describes why the HTTPRoute CRD rejects an exact or prefix path; empty if it accepts it.
 func pathProblem(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return `must start with "/"`
@@ -87,7 +87,7 @@ func validateValues(values []ValueMatch, maxValue int, key func(string) string, 
 	return faults
 }
 
-// validateNamed checks one entry of a list that is a map by name; key is what must differ, and is added to names.
+// validateNamed checks one entry of a map list. It requires key to be unique and adds it to names.
 func validateNamed(name, value string, maxValue int, key string, names map[string]bool, at *field.Path) field.ErrorList {
 	faults := validateText(name, maxHeaderName, headerNamePattern, at.Child("name"), "must be a token of RFC 9110")
 	faults = append(faults, validateText(value, maxValue, nil, at.Child("value"), "must not be empty")...)
@@ -128,7 +128,7 @@ func validatePort(port int32, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// validateText checks a required text against the length and the pattern of the CRD; nil means any characters.
+// validateText checks a required text against the length and the pattern of the CRD; a nil pattern allows any characters.
 func validateText(text string, limit int, pattern *regexp.Regexp, at *field.Path, advice string) field.ErrorList {
 	switch {
 	case text == "":
@@ -148,7 +148,7 @@ func atMost(count, limit int, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// value reads an optional field with its default.
+// value returns the value of an optional field, or the default.
 func value[T ~string](pointer *T, unset T) T {
 	if pointer == nil {
 		return unset

@@ -41,7 +41,7 @@ var (
 	pathPattern       = regexp.MustCompile(`^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|[%][0-9a-fA-F]{2})+$`)
 )
 
-// validateRoute reports every fault of the plan in one error.
+// validateRoute reports all problems of the plan in one error.
 func validateRoute(plan *Route) error {
 	faults := validateMetadata(plan)
 	spec := field.NewPath("spec")
@@ -117,8 +117,8 @@ func validateParents(parents []gatewayv1.ParentReference, path *field.Path) fiel
 	return faults
 }
 
-// validatePair checks two references against each other as the CRD of the standard channel does: it compares what is written,
-// an absent namespace only with an absent one.
+// validatePair compares two references as the CRD of the standard channel does: it compares the written values, an absent namespace only
+// with an absent one.
 func validatePair(a, b *gatewayv1.ParentReference, at *field.Path) field.ErrorList {
 	if value(a.Group, gatewayv1.GroupName) != value(b.Group, gatewayv1.GroupName) || value(a.Kind, "Gateway") != value(b.Kind, "Gateway") ||
 		value(a.Namespace, "") != value(b.Namespace, "") || a.Name != b.Name {

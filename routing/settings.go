@@ -12,27 +12,27 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// ReasonGatewayNotConfigured is the reason of the error about routing that is enabled without a gateway in any layer.
+// ReasonGatewayNotConfigured reports that routing is enabled and no layer sets a gateway.
 const ReasonGatewayNotConfigured = "GatewayNotConfigured"
 
-// Layer is what one place says about routing: the owner, the configuration of its namespace, that of the cluster. Nil
-// fields are not set.
+// Layer holds the routing settings of one source: the owner, the configuration of its namespace, that of the cluster. Nil fields are
+// unset.
 type Layer struct {
-	// Name is where users find the layer, for messages; such as "spec.routing".
+	// Name names the layer in messages, such as "spec.routing".
 	Name string
-	// Enabled turns routing on or off. An explicit false is final.
+	// Enabled enables or disables routing. An explicit false overrides less specific layers.
 	Enabled *bool
-	// PathTemplate is the template of the path; see package pathtemplate. An explicit empty string asks for [pathtemplate.Default].
+	// PathTemplate is the template of the path; see package pathtemplate. An explicit empty string selects [pathtemplate.Default].
 	PathTemplate *string
-	// Timeout bounds a request. An explicit zero asks the gateway for no timeout (GEP-1742); negative is an error.
+	// Timeout bounds a request. An explicit zero disables the timeout (GEP-1742); a negative value is an error.
 	Timeout *metav1.Duration
-	// Gateway is the parent of the route. It is taken whole: no field of it comes from another layer.
+	// Gateway is the parent of the route. All of its fields come from the same layer.
 	Gateway *gatewayv1.ParentReference
 	// Annotations of the route, merged by key.
 	Annotations map[string]string
 }
 
-// Settings is what the layers say together, each setting with the layer that decided it.
+// Settings are the merged settings, each with the layer that set it.
 type Settings struct {
 	Enabled      layers.Choice[bool]
 	PathTemplate layers.Choice[string]
@@ -41,7 +41,7 @@ type Settings struct {
 	Annotations  map[string]string
 }
 
-// Resolve reads the layers, the most specific first: the owner, then its configuration from near to far.
+// Resolve merges the layers, the most specific first.
 func Resolve(list ...Layer) Settings {
 	enabled := make([]layers.Source[bool], len(list))
 	templates := make([]layers.Source[string], len(list))
@@ -66,8 +66,8 @@ func Resolve(list ...Layer) Settings {
 	return settings
 }
 
-// Path renders the path of the object: by the chosen template, or [pathtemplate.Default] when there is none or it is empty. Errors name the
-// layer of the template unless the options name a field, and are those of [pathtemplate.Template.Render].
+// Path renders the path of the object with the chosen template, or [pathtemplate.Default] if there is none or it is empty. Errors name
+// the layer of the template unless the options set a field; see [pathtemplate.Template.Render].
 func (s Settings) Path(object metav1.Object, o pathtemplate.Options) (string, error) {
 	if o.Field == "" {
 		o.Field = inLayer("path template", s.PathTemplate.Layer)
@@ -82,8 +82,8 @@ func (s Settings) Path(object metav1.Object, o pathtemplate.Options) (string, er
 	return template.Render(object)
 }
 
-// RequestTimeout returns the chosen timeout as an HTTPRoute holds it, nil when no layer says anything. Errors name the layer, are
-// of category InvalidSpec and have reason "TimeoutInvalid".
+// RequestTimeout returns the chosen timeout in the format of an HTTPRoute, nil if no layer sets one. Errors name the layer, are of
+// category InvalidSpec and have reason "TimeoutInvalid".
 func (s Settings) RequestTimeout() (*gatewayv1.Duration, error) {
 	if !s.Timeout.Found {
 		return nil, nil
@@ -95,8 +95,8 @@ func (s Settings) RequestTimeout() (*gatewayv1.Duration, error) {
 	return &timeout, nil
 }
 
-// Parent returns the gateway to attach to, nil when routing is off. Routing that is on without a gateway is an error of category
-// InvalidSpec and reason [ReasonGatewayNotConfigured].
+// Parent returns the gateway to attach to, nil if routing is disabled. If routing is enabled without a gateway, Parent returns an error
+// of category InvalidSpec and reason [ReasonGatewayNotConfigured].
 func (s Settings) Parent() (*gatewayv1.ParentReference, error) {
 	switch {
 	case !s.Enabled.Value:
@@ -109,9 +109,10 @@ func (s Settings) Parent() (*gatewayv1.ParentReference, error) {
 	return s.Gateway.Value.DeepCopy(), nil
 }
 
-// HTTPRoute builds the object's own route, as [NewHTTPRoute] does, where the plan leaves to the settings what they say: the namespace is that of
-// the object, the parent is [Settings.Parent], each rule without a match has [Settings.Path], one without a timeout has
-// [Settings.RequestTimeout], and annotations of the plan lie over those of the settings. Nil when routing is off. The errors are theirs.
+// HTTPRoute returns the object's route, as [NewHTTPRoute] does, and completes the plan from the settings: the namespace is that of the
+// object, the parent is [Settings.Parent], a rule without a match gets [Settings.Path], a rule without a timeout gets
+// [Settings.RequestTimeout], and annotations of the plan override those of the settings. It returns nil if routing is disabled. Errors
+// are those of these functions.
 func (s Settings) HTTPRoute(object metav1.Object, o pathtemplate.Options, plan Route) (*gatewayv1.HTTPRoute, error) {
 	parent, err := s.Parent()
 	if err != nil || parent == nil {
@@ -141,7 +142,7 @@ func (s Settings) HTTPRoute(object metav1.Object, o pathtemplate.Options, plan R
 	return NewHTTPRoute(plan)
 }
 
-// inLayer names a setting and where it stands.
+// inLayer names a setting and its layer.
 func inLayer(setting, layer string) string {
 	if layer == "" {
 		return setting

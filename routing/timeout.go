@@ -18,13 +18,13 @@ const (
 	maxTimeoutHours  = 99999
 )
 
-// reasonTimeoutInvalid is the reason of errors about timeouts that a Gateway API duration cannot be.
+// reasonTimeoutInvalid is the reason of errors about timeouts that a Gateway API duration cannot express.
 const reasonTimeoutInvalid = "TimeoutInvalid"
 
 const timeoutAdvice = `write one to four whole numbers of at most five digits, each with its unit h, m, s or ms, such as "30s" or "1m30s" (GEP-2257)`
 
-// ParseTimeout reads a Gateway API duration by exactly the pattern of GEP-2257: no sign, no fraction, no other unit, and "0s"
-// rather than "0". The result is at most 399996h. Errors are of category InvalidSpec, reason "TimeoutInvalid".
+// ParseTimeout parses a Gateway API duration by the pattern of GEP-2257: no sign, no fraction, no other unit, and "0s" rather than "0".
+// The result is at most 399996h. Errors are of category InvalidSpec, reason "TimeoutInvalid".
 func ParseTimeout(value string) (time.Duration, error) {
 	total, err := parseGroups(value)
 	if err != nil {
@@ -63,7 +63,7 @@ func parseGroups(value string) (time.Duration, error) {
 	return total, nil
 }
 
-// timeoutUnit reads the unit at the start of s; length 0 if there is none.
+// timeoutUnit parses the unit at the start of s; length is 0 if there is none.
 func timeoutUnit(s string) (unit time.Duration, length int) {
 	switch {
 	case strings.HasPrefix(s, "ms"):
@@ -78,9 +78,9 @@ func timeoutUnit(s string) (unit time.Duration, length int) {
 	return 0, 0
 }
 
-// FormatTimeout writes a duration as the Gateway API does (GEP-2257), without loss: hours, minutes and seconds as
-// [time.Duration] prints them, milliseconds as a number of their own ("1m30s", "1h0m0s", "1s500ms", "0s"). A negative duration, a
-// fraction of a millisecond, and more than 99999 hours are errors of category InvalidSpec, reason "TimeoutInvalid".
+// FormatTimeout formats a duration for the Gateway API (GEP-2257) without loss: hours, minutes and seconds as [time.Duration] prints
+// them, milliseconds as a separate number ("1m30s", "1h0m0s", "1s500ms", "0s"). A negative duration, a fraction of a millisecond, and
+// more than 99999 hours are errors of category InvalidSpec, reason "TimeoutInvalid".
 func FormatTimeout(d time.Duration) (gatewayv1.Duration, error) { return formatTimeout("timeout", d) }
 
 // formatTimeout is [FormatTimeout] with the name of the field.

@@ -1,5 +1,5 @@
-// Package templates chooses one of many candidates and reports why: which template fits a workload, which class fits a claim, which version
-// fits a request.
+// Package templates selects one of many candidates and explains the choice: the template for a workload, the class for a claim, the
+// version for a request.
 //
 //	selector := templates.Selector[Profile]{
 //		Name: func(p *Profile) string { return p.Namespace + "/" + p.Name },
@@ -13,38 +13,37 @@
 //	}
 //	result := selector.Select(profiles)
 //
-// A [Selector] runs candidates through its filters, stage by stage, and ranks what is left by its preferences. A [Result] has
+// A [Selector] applies its filters in order and ranks the remaining candidates by its preferences. A [Result] has
 //
-//   - the chosen candidate, or that the choice is ambiguous and who is equal: a tie is never broken by chance;
-//   - an [Evaluation] of every candidate: chosen, equal, outranked (and which preference decided) or rejected (at which stage, and why);
+//   - the chosen candidate, or the equal candidates of an ambiguous choice; a tie is never broken at random;
+//   - an [Evaluation] of every candidate: chosen, equal, outranked (with the deciding preference) or rejected (with the stage and the
+//     reason);
 //   - the counts of every [Stage];
-//   - all of it as text: [Result.Explain] as tables for a person, [Result.Summary] in one line for a condition.
+//   - texts: [Result.Explain] returns tables for a person, [Result.Summary] one line for a condition.
 //
 // # When to use which
 //
-//	a candidate that cannot be used at all                 Keep
-//	a choice that comes before all preferences             OnlyBest
-//	what is better, by a list of values                    InOrder; InOrderFold where upper and lower case mean the same
-//	what is better, by a number                            Preference with Rank
-//	one candidate and the reasons of the others            Selector.Select; Result.Evaluations, Result.Stages
-//	one of several equal ones, whichever                   Result.Best
+//	reject unusable candidates                             Keep
+//	a choice before all preferences                        OnlyBest
+//	prefer by a list of values                             InOrder; InOrderFold to ignore case
+//	prefer by a number                                     Preference with Rank
+//	one candidate and the reasons for the others           Selector.Select; Result.Evaluations, Result.Stages
+//	any one of several equal candidates                    Result.Best
 //	a line for a condition, a page for a person            Result.Summary, Result.Explain
 //
 // # Rules
 //
-//   - Filters run in order; a candidate that one rejects is not seen by the next.
-//   - A filter with [Filter.Best] leaves only candidates of the lowest rank: so a candidate in the namespace hides the cluster's, unless an
-//     earlier stage rejected it.
-//   - Preferences compare one after the other, like words in a dictionary. With [InOrder], values that are not listed come last and
-//     are equal.
-//   - The result does not depend on the order of the candidates, as long as their names differ: equal ones are in the order of their
-//     names.
+//   - Filters run in order. A filter receives only the candidates that the earlier filters kept.
+//   - A filter with [Filter.Best] keeps only candidates of the lowest rank. A candidate in the namespace then hides those of the cluster,
+//     unless an earlier stage rejected it.
+//   - Preferences compare in lexicographic order. With [InOrder], values that are not listed come last and are equal.
+//   - The result does not depend on the order of the candidates if their names differ. Equal candidates are sorted by name.
 //
 // # Valid and invalid input
 //
-// Any number of candidates, also none. Filters and preferences whose functions are unset let everything pass and find all equal. What is
-// asked of the caller: functions that give the same answer for the same candidate and do not change it, and names that differ. Nothing
-// here returns an error; that no candidate is left is a result.
+// Any number of candidates is valid, also none. A filter without functions rejects nothing; a preference without a function ranks all
+// candidates equal. The caller's functions must be deterministic and must not modify a candidate, and names must differ. No function
+// returns an error; an empty choice is a valid result.
 //
-// The package imports only the standard library. Candidates are not copied: a result points into the slice that was given.
+// Candidates are not copied: a result points into the given slice.
 package templates

@@ -14,11 +14,11 @@ import (
 const (
 	// maxSummary is the longest [Result.Summary], in bytes: short enough for a condition's message.
 	maxSummary = 1024
-	// summaryReasons and summaryNames limit what a summary lists, the rest is counted.
+	// summaryReasons and summaryNames limit the lists in a summary; the rest is counted.
 	summaryReasons, summaryNames = 5, 3
 )
 
-// Explain returns the result as text for a person: the outcome, a table of the stages and a table of the candidates.
+// Explain describes the result for a person: the outcome, a table of the stages and a table of the candidates.
 func (r Result[C]) Explain() string {
 	var out strings.Builder
 	out.WriteString(r.Summary())
@@ -44,7 +44,7 @@ func (r Result[C]) Explain() string {
 	return out.String()
 }
 
-// table writes a header and rows in columns.
+// table writes a header and rows in aligned columns.
 func table(out *strings.Builder, rows int, header string, row func(int) string) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, header) // a strings.Builder returns no error
@@ -54,7 +54,7 @@ func table(out *strings.Builder, rows int, header string, row func(int) string) 
 	_ = w.Flush()
 }
 
-// cell keeps a value in one cell of a table.
+// cell escapes a value for one cell of a table.
 func cell(s string) string {
 	if s == "" {
 		return "-"
@@ -67,7 +67,7 @@ func cell(s string) string {
 	}, s)
 }
 
-// label is how texts call the candidate.
+// label returns the candidate's name for texts.
 func (e *Evaluation[C]) label() string {
 	if e.Name == "" {
 		return fmt.Sprintf("#%d", e.Index)
@@ -75,8 +75,8 @@ func (e *Evaluation[C]) label() string {
 	return cell(e.Name)
 }
 
-// Summary returns the result in one line of at most 1024 bytes, for a message: who was chosen and why, who is equal, or how many were
-// rejected for which reason. The same result always gives the same line.
+// Summary describes the result in one line of at most 1024 bytes, for a message: the chosen candidate and the reason, the equal
+// candidates, or the rejections by reason. Equal results have equal summaries.
 func (r Result[C]) Summary() string {
 	total := len(r.Evaluations)
 	switch {
@@ -126,7 +126,7 @@ func (r Result[C]) reasons() string {
 	return strings.Join(texts, ", ")
 }
 
-// names lists the first candidates that match and counts the others.
+// names lists the first matching candidates and counts the others.
 func (r Result[C]) names(match func(*Evaluation[C]) bool) string {
 	var listed []string
 	more := 0

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Preference ranks candidates by one quality. The zero value finds all equal.
+// Preference ranks candidates by one property. The zero value ranks all equal.
 type Preference[C any] struct {
-	// Name names the quality in the result, such as "precision".
+	// Name names the property in the result, such as "precision".
 	Name string
-	// Rank returns the rank of a candidate; lower is better. Unset all are equal.
+	// Rank returns the rank of a candidate; lower is better. Unset ranks all equal.
 	Rank func(candidate *C) int
 }
 
@@ -21,7 +21,7 @@ func InOrder[C any](name string, value func(candidate *C) string, order ...strin
 	}}
 }
 
-// InOrderFold is [InOrder] without regard to upper and lower case.
+// InOrderFold is [InOrder] without regard to case.
 func InOrderFold[C any](name string, value func(candidate *C) string, order ...string) Preference[C] {
 	order = slices.Clone(order)
 	return Preference[C]{Name: name, Rank: func(candidate *C) int {
@@ -30,7 +30,7 @@ func InOrderFold[C any](name string, value func(candidate *C) string, order ...s
 	}}
 }
 
-// place puts what is not listed behind the list.
+// place ranks unlisted values after the listed ones.
 func place(index int, order []string) int {
 	if index < 0 {
 		return len(order)

@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// Selector chooses one of many candidates of type C. Its zero value filters nothing and prefers nothing: one candidate is chosen,
-// several are equal. A Selector is not changed by use, so several goroutines may share one if its functions allow it.
+// Selector selects one of many candidates of type C. The zero value filters nothing and prefers nothing: one candidate is chosen, several
+// are equal. Selecting does not modify a Selector, so it is safe for concurrent use if its functions are.
 //
-// The functions get pointers into the slice given to [Selector.Select] and must not change what they point to. Each is called at
-// most once per candidate, and only for candidates that got as far.
+// The functions receive pointers into the slice given to [Selector.Select] and must not modify the candidates. Each is called at most
+// once per candidate, and only for candidates that reach its stage.
 type Selector[C any] struct {
-	// Name identifies a candidate: it is what the result shows, and it puts equal candidates in order. It should be different for each,
-	// such as namespace/name; candidates of one name are in the order of the input. Without Name all keep the order of the input,
-	// and shuffled input shows equal candidates in another order.
+	// Name identifies a candidate in the result and orders equal candidates. It should be unique, such as namespace/name; candidates of one
+	// name keep the order of the input. Without Name all candidates keep the order of the input, so the result depends on it.
 	Name func(candidate *C) string
-	// Filters are the stages that candidates pass, in order. A candidate that is rejected by one is not seen by the next.
+	// Filters are the stages, in order. A filter receives only the candidates that the earlier filters kept.
 	Filters []Filter[C]
-	// Preferences rank the candidates that passed all filters: the first decides, the next one among its equals, and so on.
+	// Preferences rank the candidates that passed all filters: the first preference decides, the next one among its equals, and so on.
 	Preferences []Preference[C]
 }
 
-// Select runs all candidates through the filters and ranks those that are left. The result points into candidates and does not depend
-// on their order.
+// Select applies the filters to all candidates and ranks the remaining ones. The result points into candidates and does not depend on
+// their order.
 func (s Selector[C]) Select(candidates []C) Result[C] {
 	run := run[C]{Selector: s, candidates: candidates, names: make([]string, len(candidates))}
 	alive := make([]int, len(candidates))
@@ -53,10 +52,10 @@ type run[C any] struct {
 	losses     []loss   // in the order of the stages
 }
 
-// loss is a rejected candidate: its place in the input and the stage that rejected it.
+// loss is a rejected candidate: its index in the input and the stage that rejected it.
 type loss struct{ index, stage int }
 
-// filter takes what one stage rejects out of alive.
+// filter removes the candidates that one stage rejects from alive.
 func (r *run[C]) filter(stage int, alive []int) []int {
 	f := &r.Filters[stage]
 	kept := alive
@@ -88,12 +87,12 @@ func (r *run[C]) filter(stage int, alive []int) []int {
 	return left
 }
 
-// reject notes where a candidate lost.
+// reject records a rejection.
 func (r *run[C]) reject(stage, i int) {
 	r.losses = append(r.losses, loss{index: i, stage: stage})
 }
 
-// reason reports why a candidate lost.
+// reason returns the reason of a rejection.
 func (r *run[C]) reason(l loss) string {
 	f := &r.Filters[l.stage]
 	reason := ""
@@ -103,7 +102,7 @@ func (r *run[C]) reason(l loss) string {
 	return cmp.Or(reason, f.Reason, f.Name)
 }
 
-// rank puts alive in order, best first, and returns how many are equal to the best.
+// rank sorts alive, best first, and returns the number of candidates equal to the best.
 func (r *run[C]) rank(alive []int) int {
 	if len(alive) == 0 {
 		return 0
@@ -137,7 +136,7 @@ func (r *run[C]) differ(a, b int) int {
 	return width
 }
 
-// sort puts candidates in the order of their keys, their name and their place in the input.
+// sort sorts candidates by their keys, their name and their index in the input.
 func (r *run[C]) sort(alive []int) {
 	width := len(r.Preferences)
 	slices.SortFunc(alive, func(a, b int) int {
@@ -145,7 +144,7 @@ func (r *run[C]) sort(alive []int) {
 	})
 }
 
-// byName compares by name, then by place in the input.
+// byName compares by name, then by index in the input.
 func (r *run[C]) byName(a, b int) int {
 	if order := strings.Compare(r.names[a], r.names[b]); order != 0 {
 		return order
@@ -153,7 +152,7 @@ func (r *run[C]) byName(a, b int) int {
 	return a - b
 }
 
-// result puts together what was found out: the ranked, best first, then the rejected, those that got furthest first.
+// result builds the result: first the ranked candidates, best first, then the rejected ones, latest stage first.
 func (r *run[C]) result(stages []Stage, ranked []int, equals int) Result[C] {
 	evaluations := make([]Evaluation[C], len(r.candidates)) // written in place: they are large
 	result := Result[C]{Stages: stages, Evaluations: evaluations}
@@ -193,7 +192,7 @@ func (r *run[C]) identify(e *Evaluation[C], i int) {
 	e.Candidate, e.Name, e.Index = &r.candidates[i], r.names[i], i
 }
 
-// judge reports what became of the ranked candidate at this place, equals of the one before it aside.
+// judge sets the outcome of the ranked candidate at this position.
 func (r *run[C]) judge(e *Evaluation[C], ranked []int, at, equals int) {
 	switch {
 	case at < equals && equals > 1:

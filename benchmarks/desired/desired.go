@@ -1,4 +1,4 @@
-// Package desired says which children an owner has: one function, shared by every subject of the benchmark.
+// Package desired returns the desired children of an owner, for all subjects of the benchmark.
 package desired
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// OwnerLabel names the owner on every child; the harness finds orphans by it.
+// OwnerLabel is the label of every child with the name of its owner. The harness uses it to find orphans.
 const OwnerLabel = "benchmark.reconcilekit.dev/owner"
 
-// Kinds are the kinds of the children in the order of their rotation, empty objects.
+// Kinds returns empty objects of the children's kinds, in the order of their rotation.
 func Kinds() []client.Object {
 	out := make([]client.Object, 0, kinds)
 	for i := range kinds {
@@ -28,7 +28,7 @@ func Kinds() []client.Object {
 
 const kinds = 5
 
-// Kind is an empty object of the kind of child number i.
+// Kind returns an empty object of the kind of child number i.
 func Kind(i int) client.Object {
 	switch i % kinds {
 	case 0:
@@ -43,8 +43,8 @@ func Kind(i int) client.Object {
 	return &corev1.Secret{}
 }
 
-// Children are the children that the owner wants, with TypeMeta and without owner references. They are written as
-// people write them: a Service port without a protocol, a fieldRef without an apiVersion.
+// Children returns the desired children of the owner, with TypeMeta and without owner references. They omit defaults as users do: a
+// Service port has no protocol, a fieldRef no apiVersion.
 func Children(owner *widget.Widget) []client.Object {
 	makers := []func(metav1.ObjectMeta, *widget.Widget) client.Object{deployment, service, configMap, serviceAccount, secret}
 	out := make([]client.Object, 0, owner.Spec.Count)
@@ -64,7 +64,7 @@ func Children(owner *widget.Widget) []client.Object {
 	return out
 }
 
-// ChildName is the name of the owner's child number i.
+// ChildName returns the name of the owner's child number i.
 func ChildName(owner *widget.Widget, i int) string { return owner.Name + "-" + strconv.Itoa(i) }
 
 func deployment(meta metav1.ObjectMeta, owner *widget.Widget) client.Object {

@@ -16,41 +16,41 @@ import (
 )
 
 const (
-	driftStride = 101 // about 1 %, and no multiple of the number of kinds
+	driftStride = 101 // about 1 %, and not a multiple of the number of kinds
 	pruneFrom   = 10
 	pruneTo     = 3
 )
 
-// Harness is one run of the benchmark. All fields are required, Log, Profile and Server apart.
+// Harness is one run of the benchmark. All fields are required, except for Log, Profile and Server.
 type Harness struct {
-	// Config and Kubeconfig name the API server, Kubeconfig by the path of a file.
+	// Config and Kubeconfig identify the API server; Kubeconfig is the path of a file.
 	Config     *rest.Config
 	Kubeconfig string
-	// Prefix is what the names of the namespaces begin with.
+	// Prefix is the prefix of the namespaces.
 	Prefix string
-	// Scenarios and Subjects are what to run.
+	// Scenarios and Subjects are the scenarios and subjects to run.
 	Scenarios, Subjects []string
-	// Owners and Children are the size of the world, Churn the number of status updates.
+	// Owners and Children are the number of owners and of each owner's children, Churn the number of status updates.
 	Owners, Children, Churn int
-	// Foreign is the number of Secrets and ConfigMaps of others in the scenario foreign.
+	// Foreign is the number of unrelated Secrets and ConfigMaps in the scenario foreign.
 	Foreign int
-	// SteadyChildren are the numbers of children of the scenario steady.
+	// SteadyChildren are the numbers of children in the scenario steady.
 	SteadyChildren []int
-	// Runs is the number of runs of the scenario steady, Rounds that of converge for reconcilekit and the bare client;
-	// the medians count.
+	// Runs is the number of runs of the scenario steady, Rounds that of converge for reconcilekit and the bare client. The results are
+	// medians.
 	Runs, Rounds int
-	// Server is the API server where it is the benchmark's own; without it nothing is killed.
+	// Server is the API server if the benchmark has started it; otherwise the scenario outage is skipped.
 	Server Server
-	// Profile is a folder for CPU profiles of the workers; empty writes none.
+	// Profile is a folder for CPU profiles of the workers. Optional.
 	Profile string
-	// Log reports what is going on.
+	// Log receives progress messages.
 	Log io.Writer
 
 	worlds int
 	rows   []report.Row
 }
 
-// Run runs everything and returns the rows, also those before an error.
+// Run runs all scenarios and returns the rows, also those before an error.
 func (h *Harness) Run(ctx context.Context) ([]report.Row, error) {
 	if err := errors.Join(h.steadies(ctx), h.compare(ctx)); err != nil {
 		return h.rows, err
@@ -89,7 +89,7 @@ func (h *Harness) subject(ctx context.Context, s subject.Subject) error {
 	return nil
 }
 
-// takes reports whether the subject takes part in one of the scenarios of this run.
+// takes reports whether the subject runs in one of the scenarios of this run.
 func (h *Harness) takes(s subject.Subject, scenarios ...string) bool {
 	return slices.ContainsFunc(scenarios, func(name string) bool {
 		return slices.Contains(h.Scenarios, name) && slices.Contains(s.Scenarios, name)
@@ -102,7 +102,7 @@ func (h *Harness) logf(format string, args ...any) {
 	}
 }
 
-// in makes a world, calls do with it, and removes it.
+// in creates a world, calls do with it, and removes it.
 func (h *Harness) in(ctx context.Context, owners, children int, do func(*world.World) error) error {
 	w, err := h.makeWorld(ctx, owners, children)
 	if err != nil {
@@ -136,7 +136,7 @@ func settled(p *process) error {
 	return err
 }
 
-// foreign restarts a subject on a world that it has made, without and with objects of others in it.
+// foreign restarts a subject on a world without and with unrelated objects.
 func (h *Harness) foreign(ctx context.Context, name string) error {
 	h.logf("foreign: %s, %d owners x %d children, %d objects of others", name, h.Owners, h.Children, h.Foreign)
 	return h.in(ctx, h.Owners, h.Children, func(w *world.World) error {
@@ -148,7 +148,7 @@ func (h *Harness) foreign(ctx context.Context, name string) error {
 			})
 		}
 		for _, step := range []func() error{
-			func() error { return settle(&alone) }, // it makes the children
+			func() error { return settle(&alone) }, // it creates the children
 			func() error { return settle(&alone) },
 			func() error { return w.Foreign(ctx, h.Foreign) },
 			func() error { return settle(&beside) },
@@ -165,7 +165,7 @@ func (h *Harness) foreign(ctx context.Context, name string) error {
 	})
 }
 
-// prune takes most children out of the plans of some owners.
+// prune removes most children from the plans of some owners.
 func (h *Harness) prune(ctx context.Context, name string) error {
 	const owners = 20
 	h.logf("prune: %s", name)

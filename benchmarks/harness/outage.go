@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// down is how long the API server is away.
+	// down is the duration of the API server's outage.
 	down = 3 * time.Second
-	// recovery bounds the wait for a world that is as planned.
+	// recovery is the timeout for a world to match its plan.
 	recovery = 30 * time.Minute
 )
 
-// Server is the API server of the benchmark's own.
+// Server is the API server of the benchmark.
 type Server interface {
-	// Kill ends it without a chance to say goodbye.
+	// Kill kills the server.
 	Kill(ctx context.Context) error
-	// Start starts it again on the same data, and returns when it serves.
+	// Start restarts it with the same data, and returns when it serves.
 	Start() error
 }
 
-// outage kills the API server while a subject makes its children, stops the subject, changes the spec of all owners, and kills the API server
-// again while the next process of the subject follows. Then the world is compared with the plan of each owner.
+// outage kills the API server while a subject creates its children, stops the subject, changes the spec of all owners, and kills the API
+// server again while the next process of the subject applies the change. Then it compares the world with the plan of each owner.
 func (h *Harness) outage(ctx context.Context, name string) error {
 	if h.Server == nil {
 		h.logf("outage: left out, the API server is not the benchmark's own")
@@ -70,7 +70,7 @@ func (h *Harness) outage(ctx context.Context, name string) error {
 	})
 }
 
-// interrupt kills the API server once there are so many children, and starts it again.
+// interrupt kills the API server once the number of children is reached, and restarts it.
 func (h *Harness) interrupt(ctx context.Context, w *world.World, children int) error {
 	if err := h.reach(ctx, w, children); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (h *Harness) interrupt(ctx context.Context, w *world.World, children int) e
 	return h.Server.Start()
 }
 
-// reach waits until there are so many children.
+// reach waits until the number of children is reached.
 func (h *Harness) reach(ctx context.Context, w *world.World, children int) error {
 	return until(ctx, fmt.Sprintf("%d children", children), func() (bool, error) {
 		missing, err := w.Orphans(ctx, h.Children)
@@ -91,7 +91,7 @@ func (h *Harness) reach(ctx context.Context, w *world.World, children int) error
 	})
 }
 
-// right waits until the world is as planned.
+// right waits until the world matches its plan.
 func (h *Harness) right(ctx context.Context, w *world.World) error {
 	return until(ctx, "the world as it is planned", func() (bool, error) {
 		wrong, err := w.Wrong(ctx)
@@ -99,7 +99,7 @@ func (h *Harness) right(ctx context.Context, w *world.World) error {
 	})
 }
 
-// until asks again and again; an error counts when it is the last answer.
+// until calls done repeatedly until it returns true or the timeout ends with its last error.
 func until(ctx context.Context, what string, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, recovery)
 	defer cancel()

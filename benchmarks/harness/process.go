@@ -1,4 +1,4 @@
-// Package harness runs the scenarios: it makes the worlds, starts a process for each subject, and collects the rows.
+// Package harness runs the scenarios: it creates the worlds, starts a process for each subject, and collects the rows.
 package harness
 
 import (
@@ -23,7 +23,7 @@ type process struct {
 	receive *json.Decoder
 }
 
-// start runs this program again as a worker.
+// start runs this program as a worker.
 func (h *Harness) start(ctx context.Context, subject string, owners int, drive bool) (*process, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *process) do(command worker.Command) (*worker.Measurement, error) {
 	return m, nil
 }
 
-// terminate asks the worker to end, as Kubernetes does; [process.stop] waits for it.
+// terminate sends the worker a termination signal, as Kubernetes does; [process.stop] waits for the end.
 func (p *process) terminate() error { return p.command.Process.Signal(syscall.SIGTERM) }
 
 // stop ends the worker.

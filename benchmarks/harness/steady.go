@@ -32,7 +32,7 @@ func (h *Harness) steadies(ctx context.Context) error {
 	return nil
 }
 
-// resting is a subject with an owner of its own that is at rest.
+// resting is a subject with an owner of its own in steady state.
 type resting struct {
 	name    string
 	process *process
@@ -40,7 +40,7 @@ type resting struct {
 	runs    []*worker.Measurement
 }
 
-// steady measures all subjects in turns, so that what else the machine does touches all of them alike.
+// steady measures all subjects in turns, so that other load on the machine affects all of them alike.
 func (h *Harness) steady(ctx context.Context, names []string, children int) (err error) {
 	var all []*resting
 	defer func() {
@@ -71,7 +71,7 @@ func (h *Harness) steady(ctx context.Context, names []string, children int) (err
 	return nil
 }
 
-// rest starts a subject on an owner of its own. The floor needs children that somebody has made.
+// rest starts a subject on an owner of its own. The baseline needs existing children.
 func (h *Harness) rest(ctx context.Context, name string, children int) (*resting, error) {
 	w, err := h.makeWorld(ctx, 1, children)
 	if err != nil {

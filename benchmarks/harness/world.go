@@ -11,8 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/world"
 )
 
-// world runs the scenarios that share a large world: it converges from empty, the subject is restarted on it, and then it
-// is changed in several ways.
+// world runs the scenarios that share a large world: it converges from empty, the subject is restarted on it, and then it is changed in
+// several ways.
 func (h *Harness) world(ctx context.Context, s subject.Subject) error {
 	if !h.takes(s, "restart", "churn", "drift", "spec") {
 		if h.compared(s.Name) {
@@ -28,7 +28,7 @@ func (h *Harness) world(ctx context.Context, s subject.Subject) error {
 	})
 }
 
-// converge lets a subject make the children of a world.
+// converge measures how a subject creates the children of a world.
 func (h *Harness) converge(ctx context.Context, name string) error {
 	h.logf("converge: %s, %d owners x %d children", name, h.Owners, h.Children)
 	return h.with(ctx, name, h.Owners, func(p *process) error {
@@ -40,14 +40,14 @@ func (h *Harness) converge(ctx context.Context, name string) error {
 	})
 }
 
-// compared reports whether the subject's time to converge is that of [Harness.compare].
+// compared reports whether [Harness.compare] measures the subject's time to converge.
 func (h *Harness) compared(name string) bool {
 	return (name == subject.Kit || name == subject.BareClient) && slices.Contains(h.Scenarios, "converge") &&
 		slices.Contains(h.Subjects, subject.Kit) && slices.Contains(h.Subjects, subject.BareClient)
 }
 
-// compare lets reconcilekit and the bare client converge in turns, because the time that the API server takes depends on
-// what else the machine does. The rows are those of the round with the median ratio.
+// compare runs converge for reconcilekit and the bare client in turns, because the speed of the API server depends on other load. The
+// rows are those of the round with the median ratio.
 func (h *Harness) compare(ctx context.Context) error {
 	if !h.compared(subject.Kit) {
 		return nil
@@ -83,7 +83,7 @@ func (h *Harness) compare(ctx context.Context) error {
 	return nil
 }
 
-// settledWorld restarts the subject on a world that it has made, and changes that.
+// settledWorld restarts the subject on a world that it has created, and changes the world.
 func (h *Harness) settledWorld(ctx context.Context, s subject.Subject, w *world.World) error {
 	return h.with(ctx, s.Name, h.Owners, func(p *process) error {
 		m, err := p.do(worker.Command{Do: worker.DoSettle})
@@ -112,7 +112,7 @@ func (h *Harness) settledWorld(ctx context.Context, s subject.Subject, w *world.
 	})
 }
 
-// kept compares the heap with that of a process that reads the same world and keeps nothing but the cache.
+// kept compares the heap with that of a process that reads the same world and has only the cache.
 func (h *Harness) kept(ctx context.Context, row *report.Row) error {
 	return h.with(ctx, subject.CachedReads, h.Owners, func(p *process) error {
 		floor, err := p.do(worker.Command{Do: worker.DoSettle})
@@ -154,7 +154,7 @@ func (h *Harness) phases(ctx context.Context, w *world.World) []phase {
 	}
 }
 
-// change measures what a subject does about a change.
+// change measures a subject's reaction to a change.
 func (h *Harness) change(p *process, name string, phase phase) error {
 	if _, err := p.do(worker.Command{Do: worker.DoReset}); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (h *Harness) change(p *process, name string, phase phase) error {
 	return err
 }
 
-// order sorts the rows by scenario and size; within them the order of the subjects stays.
+// order sorts the rows by scenario and size and keeps the order of the subjects.
 func order(rows []report.Row) {
 	scenarios := report.Scenarios()
 	slices.SortStableFunc(rows, func(a, b report.Row) int {

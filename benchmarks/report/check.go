@@ -6,20 +6,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/subject"
 )
 
-// The numbers that the SDK promises.
+// The limits that the SDK promises.
 const (
-	maxOverReads    = 2.0  // CPU of a steady pass to that of the cached reads,
-	maxAllocations  = 1.0  // and its allocations to theirs,
-	minChildren     = 5    // with so many children or more
-	maxOverBare     = 1.2  // wall time of converge to that of the bare client
+	maxOverReads    = 2.0  // CPU of a steady pass relative to the cached reads,
+	maxAllocations  = 1.0  // and its allocations relative to theirs,
+	minChildren     = 5    // with at least so many children
+	maxOverBare     = 1.2  // wall time of converge relative to the bare client
 	maxStatusWrites = 2    // for each owner, in converge
-	maxKeptBytes    = 1024 // for each child, beyond the informers' cache,
-	maxReadBytes    = 256  // and for each read of it
-	maxForeign      = 1.5  // heap beside objects of others to that without them, with the cache of an operator
+	maxKeptBytes    = 1024 // per child, in addition to the informers' cache,
+	maxReadBytes    = 256  // and per read of it
+	maxForeign      = 1.5  // heap with unrelated objects relative to that without, with the cache of an operator
 )
 
-// Check compares the rows of reconcilekit with what the SDK promises and with the other subjects, and returns a sentence
-// for each number that was missed. Rows that are not there are not checked.
+// Check compares the rows of reconcilekit with the promised limits and with the other subjects, and returns a sentence for each
+// violation. Missing rows are not checked.
 func Check(rows []Row) []string {
 	c := checker{rows: rows}
 	for i := range rows {
@@ -62,7 +62,7 @@ type checker struct {
 func (c *checker) steady(row *Row) {
 	c.exactly(row, "requests", requests(row), 0)
 	if row.Subject == subject.KitWithHealth || row.Children < minChildren {
-		return // it reads every child once more than the floor; with fewer children the owner itself is most of the work
+		return // it reads every child once more than the baseline; with fewer children the owner itself dominates
 	}
 	if reads := c.find(row, subject.CachedReads); reads != nil {
 		c.atMost(row, "times the CPU of the cached reads", row.CPUMicroseconds/reads.CPUMicroseconds, maxOverReads)
@@ -79,7 +79,7 @@ func (c *checker) converge(row *Row) {
 	c.exactly(row, "writes of the owners' metadata", row.OwnerWrites, owners)
 	c.atMost(row, "status writes", row.StatusWrites, maxStatusWrites*owners)
 	if row.Subject != subject.Kit {
-		return // the others do not run in turns with the bare client
+		return // the other subjects do not alternate with the bare client
 	}
 	if bare := c.find(row, subject.BareClient); bare != nil {
 		c.atMost(row, "times the wall time of the bare client", row.Microseconds/bare.Microseconds, maxOverBare)
@@ -92,7 +92,7 @@ func (c *checker) silent(row *Row) {
 	c.exactly(row, "dry-runs", row.DryRuns, 0)
 }
 
-// find is the row of another subject for the same work.
+// find returns the row of another subject for the same work.
 func (c *checker) find(row *Row, other string) *Row {
 	for i := range c.rows {
 		r := &c.rows[i]
@@ -127,9 +127,9 @@ func requests(row *Row) float64 {
 	return total
 }
 
-// mayKeep is how many bytes a subject may keep for each child.
+// mayKeep returns how many bytes a subject may use per child.
 func mayKeep(name string) float64 {
-	if name == subject.KitWithHealth { // the only one that reads its children
+	if name == subject.KitWithHealth { // the only subject that reads its children
 		return maxKeptBytes + maxReadBytes
 	}
 	return maxKeptBytes

@@ -1,5 +1,4 @@
-// Package report holds the results of a run: the rows of results.json, the tables, and the checks against the numbers that
-// the SDK promises.
+// Package report contains the results of a run: the rows of results.json, the tables, and the checks of the promised limits.
 package report
 
 import (
@@ -9,16 +8,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/worker"
 )
 
-// Row is one subject in one scenario. In the scenario steady the figures are for one pass; in the others they are totals
-// of the phase.
+// Row is the result of one subject in one scenario. In the scenario steady the figures are per pass; in the others they are totals.
 type Row struct {
 	Scenario string `json:"scenario"`
 	Subject  string `json:"subject"`
 	// Owners is the number of owners, Children the number of children of each.
 	Owners   int `json:"owners"`
 	Children int `json:"children"`
-	// Reads are gets and lists that reach the API server, Writes the writes of children and of the owners' metadata,
-	// StatusWrites those of the owners' status. Dry-runs are in none of them.
+	// Reads are gets and lists at the API server, Writes the writes of children and of the owners' metadata, StatusWrites those of the
+	// owners' status. Dry runs are not included.
 	Reads        float64 `json:"reads"`
 	Writes       float64 `json:"writes"`
 	StatusWrites float64 `json:"statusWrites"`
@@ -39,19 +37,19 @@ type Row struct {
 	SentBytes       int64   `json:"sentBytes"`
 	HeapBytes       uint64  `json:"heapBytes"`
 	Passes          int64   `json:"passes"`
-	// Requests are all requests but watches, by verb, resource and sort.
+	// Requests are all requests except watches, by verb, resource and kind.
 	Requests map[string]float64 `json:"requests"`
-	// Expected is the number of writes that the scenario needs: the edited children of drift. Left are the edits that were
-	// not repaired, the orphans of prune, and what is not as planned after the outage.
+	// Expected is the number of necessary writes: the edited children of drift. Left is the number of edits that were not repaired, of
+	// orphans after prune, or of differences after the outage.
 	Expected int `json:"expected,omitempty"`
 	Left     int `json:"left"`
-	// KeptBytesPerChild is the heap beyond that of a process that only reads the same world, in restart.
+	// KeptBytesPerChild is the heap in addition to that of a process that only reads the same world, in restart.
 	KeptBytesPerChild *float64 `json:"keptBytesPerChild,omitempty"`
-	// HeapTimes is the heap after a restart beside objects of others, in that without them, in foreign.
+	// HeapTimes is the heap after a restart with unrelated objects relative to that without, in foreign.
 	HeapTimes float64 `json:"heapTimes,omitempty"`
 }
 
-// NewRow takes the figures of a measurement.
+// NewRow returns the row of a measurement.
 func NewRow(scenario, subject string, owners, children int, m *worker.Measurement) Row {
 	row := Row{
 		Scenario: scenario, Subject: subject, Owners: owners, Children: children,
@@ -69,12 +67,12 @@ func NewRow(scenario, subject string, owners, children int, m *worker.Measuremen
 
 // Results is the content of results.json.
 type Results struct {
-	// Command and Date say how and when it was made, Machine on what.
+	// Command and Date describe how and when the results were produced, Machine where.
 	Command string `json:"command"`
 	Date    string `json:"date"`
 	Machine string `json:"machine"`
 	Rows    []Row  `json:"rows"`
-	// Violations are the promised numbers that were missed.
+	// Violations are the exceeded limits.
 	Violations []string `json:"violations"`
 }
 

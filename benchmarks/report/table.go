@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// Scenarios are all scenarios, in the order of the tables.
+// Scenarios returns all scenarios, in the order of the tables.
 func Scenarios() []string {
 	return []string{"steady", "converge", "restart", "churn", "drift", "spec", "prune", "foreign", "outage"}
 }
@@ -66,7 +66,7 @@ func Requests(out io.Writer, rows []Row) {
 	}
 }
 
-// figure is a number without a useless fraction.
+// figure formats a number without an unnecessary fraction.
 func figure(n float64) string {
 	if n == float64(int64(n)) {
 		return strconv.FormatInt(int64(n), 10)
@@ -74,7 +74,7 @@ func figure(n float64) string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// span is a time in the unit that reads best.
+// span formats a time in the most readable unit.
 func span(microseconds float64) string {
 	switch {
 	case microseconds >= 1e6:

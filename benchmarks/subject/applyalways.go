@@ -11,7 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// newApplyAlways sends every child on every pass, as the documentation of server-side apply proposes to controllers.
+// newApplyAlways returns a reconciler that applies every child in every reconciliation, as the documentation of server-side apply
+// recommends for controllers.
 func newApplyAlways(env Environment) (reconcile.Reconciler, error) {
 	c := env.Client
 	apply := func(ctx context.Context, owner *widget.Widget, children []client.Object) error {

@@ -20,20 +20,19 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// inFlight is the number of children of one owner that are written at the same time: the default of the apply engine.
+// inFlight is the number of concurrent writes of one owner's children: the default of the apply engine.
 const inFlight = 4
 
-// waves are the kinds in the order of the apply engine: a wave starts when the one before is written.
+// waves returns the kinds in the order of the apply engine: a wave starts when the previous one is written.
 func waves() [][]string {
 	return [][]string{{"ServiceAccount"}, {"ConfigMap", "Secret"}, {"Service"}, {"Deployment"}}
 }
 
-// bare sends what reconcilekit sends for an owner that has no children yet, as fast as the connection takes it: one patch
-// of the owner's metadata, one apply for each child, one status. It reads nothing, decodes no answer and decides nothing;
-// an owner that it has served is done.
+// bare sends the requests that reconcilekit sends for an owner without children, as fast as possible: one patch of the owner's metadata,
+// one apply for each child, one status. It reads nothing and decodes no response. It reconciles each owner only once.
 type bare struct {
 	reader  client.Reader
-	ordered bool          // by waves
+	ordered bool          // in waves
 	creator client.Writer // creates children; nil applies them
 	clients map[schema.GroupVersion]*rest.RESTClient
 
@@ -69,7 +68,7 @@ func newBare(env Environment, ordered bool, creator client.Writer) (reconcile.Re
 	return b, nil
 }
 
-// Reconcile serves an owner once.
+// Reconcile writes the children and the status of an owner once.
 func (b *bare) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	owner := &widget.Widget{}
 	if err := b.reader.Get(ctx, request.NamespacedName, owner); err != nil {
@@ -97,7 +96,7 @@ func (b *bare) first(uid types.UID) bool {
 	return true
 }
 
-// metadata writes an inventory as KEP-3659 describes it.
+// metadata writes an inventory as defined by KEP-3659.
 func (b *bare) metadata(ctx context.Context, owner *widget.Widget) error {
 	body, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid":             owner.UID,

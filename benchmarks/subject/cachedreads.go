@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// cachedReads is the floor: what nobody who looks at the owner and its children can go below.
+// cachedReads is a baseline: the minimum for a reconciler that reads the owner and its children.
 type cachedReads struct {
 	reader client.Reader
 }
@@ -20,7 +20,7 @@ func newCachedReads(env Environment) (reconcile.Reconciler, error) {
 	return &cachedReads{reader: env.Client}, nil
 }
 
-// Reconcile reads the owner and its children; which ones follows from the owner without building them.
+// Reconcile reads the owner and its children. It derives the names of the children from the owner without building them.
 func (r *cachedReads) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	owner := &widget.Widget{}
 	if err := r.reader.Get(ctx, request.NamespacedName, owner); err != nil {

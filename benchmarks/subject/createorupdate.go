@@ -16,8 +16,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// newCreateOrUpdate is what a careful author writes by hand: mutate functions that set what is wanted on the live object
-// and leave alone what the server defaulted.
+// newCreateOrUpdate returns a careful hand-written reconciler: its mutate functions set the desired fields on the live object and keep
+// the server's defaults.
 func newCreateOrUpdate(env Environment) (reconcile.Reconciler, error) {
 	c := env.Client
 	apply := func(ctx context.Context, owner *widget.Widget, children []client.Object) error {
@@ -41,7 +41,7 @@ func newCreateOrUpdate(env Environment) (reconcile.Reconciler, error) {
 	return &reconciler{reader: c, apply: apply, status: updateStatus(c)}, nil
 }
 
-// mutation is an empty object to read into, and the function that brings what was read to what is wanted.
+// mutation returns an empty object to read into, and the function that changes the read object to the desired one.
 func mutation(want client.Object) (live client.Object, mutate func(), err error) {
 	switch want := want.(type) {
 	case *appsv1.Deployment:

@@ -20,7 +20,7 @@ func newCrossplaneUpdating(env Environment) (reconcile.Reconciler, error) {
 	return newCrossplane(env, resource.NewAPIUpdatingApplicator(env.Client)), nil
 }
 
-// newCrossplane applies each child with an applicator of crossplane-runtime, refusing objects of other controllers.
+// newCrossplane applies each child with an applicator of crossplane-runtime, and rejects objects of other controllers.
 func newCrossplane(env Environment, applicator resource.Applicator) reconcile.Reconciler {
 	apply := func(ctx context.Context, owner *widget.Widget, children []client.Object) error {
 		var errs []error

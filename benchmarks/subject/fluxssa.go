@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// newFlux applies the children with ApplyAll and deletes what is left of the inventory with DeleteAll, as Flux's own
-// controllers do. Like theirs, its reads of unstructured objects go to the API server.
+// newFlux applies the children with ApplyAll and deletes former children in the inventory with DeleteAll, as Flux's own controllers do.
+// Like theirs, its reads of unstructured objects are not cached.
 func newFlux(env Environment) (reconcile.Reconciler, error) {
 	manager := ssa.NewResourceManager(env.Client, nil, ssa.Owner{Field: FieldManager, Group: widget.GroupVersion.Group})
 	manager.SetConcurrency(Workers)
@@ -46,13 +46,13 @@ func newFlux(env Environment) (reconcile.Reconciler, error) {
 	return &reconciler{reader: env.Client, apply: apply, status: patchStatus(env.Client)}, nil
 }
 
-// entry is "group/version/Kind/name".
+// entry returns "group/version/Kind/name".
 func entry(object *unstructured.Unstructured) string {
 	gvk := object.GroupVersionKind()
 	return strings.Join([]string{gvk.Group, gvk.Version, gvk.Kind, object.GetName()}, "/")
 }
 
-// difference are the objects of the owner's inventory that are not planned any more.
+// difference returns the objects of the owner's inventory that left the plan.
 func difference(owner *widget.Widget, planned []string) []*unstructured.Unstructured {
 	var gone []*unstructured.Unstructured
 	for _, line := range owner.Status.Inventory {

@@ -9,13 +9,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// controllerOf is the reference that makes the owner the controller.
+// controllerOf returns the controller reference to the owner.
 func controllerOf(owner *widget.Widget) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(owner, widget.GroupVersion.WithKind("Widget"))}
 }
 
-// intent is the child as server-side apply wants it: unstructured, and without the nulls and empty structs that the Go
-// type adds.
+// intent returns the child for server-side apply: unstructured, without the nulls and empty structs of the Go type.
 func intent(child client.Object, owner *widget.Widget) (*unstructured.Unstructured, error) {
 	child.SetOwnerReferences(controllerOf(owner))
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child)
@@ -26,7 +25,7 @@ func intent(child client.Object, owner *widget.Widget) (*unstructured.Unstructur
 	return &unstructured.Unstructured{Object: fields}, nil
 }
 
-// prune removes nulls and empty maps, deepest first. The children of the benchmark have no empty map on purpose.
+// prune removes nulls and empty maps, deepest first. The children of the benchmark have no intentionally empty map.
 func prune(fields map[string]any) {
 	for key, value := range fields {
 		if empty(value) {

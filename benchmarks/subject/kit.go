@@ -21,12 +21,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// newKit is the SDK with the least that a controller needs: it fetches nothing, and is Ready when the apply succeeded.
+// newKit returns a minimal controller of the SDK: it fetches nothing, and is Ready if the apply succeeded.
 func newKit(env Environment) (ctrl.Reconciler, error) {
 	return nil, build(env, plain{}).SetupWithManager(env.Manager)
 }
 
-// newKitFiltered is the SDK with caches of what carries a label alone, by [CacheOptions].
+// newKitFiltered returns a controller of the SDK whose caches contain only labelled objects, by [CacheOptions].
 func newKitFiltered(env Environment) (ctrl.Reconciler, error) {
 	return nil, filtered(env).SetupWithManager(env.Manager)
 }
@@ -34,12 +34,12 @@ func newKitFiltered(env Environment) (ctrl.Reconciler, error) {
 func filtered(env Environment) *controller.Controller {
 	ours, err := labels.Parse(desired.OwnerLabel)
 	if err != nil {
-		panic(err) // a key is a selector
+		panic(err) // a key is a valid selector
 	}
 	return build(env, plain{}, controller.Filter(client.MatchingLabelsSelector{Selector: ours}))
 }
 
-// CacheOptions are those of the manager's cache for a subject.
+// CacheOptions returns the options of the manager's cache for a subject.
 func CacheOptions(name string, scheme *runtime.Scheme) (cache.Options, error) {
 	switch name {
 	case KitOperator:
@@ -50,7 +50,7 @@ func CacheOptions(name string, scheme *runtime.Scheme) (cache.Options, error) {
 	return cache.Options{}, nil
 }
 
-// newKitWithHealth is the SDK with the children's own health in the status.
+// newKitWithHealth returns a controller of the SDK with the children's health in the status.
 func newKitWithHealth(env Environment) (ctrl.Reconciler, error) {
 	return nil, build(env, healthy{}).SetupWithManager(env.Manager)
 }
@@ -69,7 +69,7 @@ func build[F, O any](env Environment, r reconcile.Reconciler[*widget.Widget, F, 
 	}).Build()
 }
 
-// silence records no events, like all subjects.
+// silence drops events, like all subjects.
 type silence struct{}
 
 // Eventf does nothing.
@@ -85,12 +85,12 @@ func plan(rc widgetContext) reconcile.PlanResult {
 	return result
 }
 
-// plain plans the children and looks at nothing.
+// plain plans the children and reads nothing.
 type plain struct{}
 
 type nothing struct{}
 
-// GetComponentHealth reports none: the subject looks at no child.
+// GetComponentHealth returns no components, because the subject reads no child.
 func (nothing) GetComponentHealth(context.Context) []health.Component { return nil }
 
 func (plain) FetchRemoteState(context.Context, reconcile.Reader, widgetContext) nothing {
@@ -138,7 +138,7 @@ func (healthy) PlanResources(_ context.Context, rc widgetContext, _ observed) (r
 	return plan(rc), nil
 }
 
-// componentOf looks at the kinds that have a health of their own; the others are ready when they exist.
+// componentOf returns the health of a child. Kinds without a health of their own are ready if they exist.
 func componentOf(child client.Object) health.Component {
 	switch child := child.(type) {
 	case *appsv1.Deployment:

@@ -35,7 +35,7 @@ func updateStatus(c client.Client) func(context.Context, *widget.Widget, *widget
 	return func(ctx context.Context, _, after *widget.Widget) error { return c.Status().Update(ctx, after) }
 }
 
-// patchStatus writes the status with a merge patch that fails if somebody else was faster.
+// patchStatus writes the status with a merge patch that fails on a conflict.
 func patchStatus(c client.Client) func(context.Context, *widget.Widget, *widget.Widget) error {
 	return func(ctx context.Context, before, after *widget.Widget) error {
 		patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})

@@ -1,5 +1,5 @@
-// Package subject has the ways to reconcile that the benchmark compares. All of them want the same children
-// (package desired) and keep the same status: Ready once every child is applied without an error.
+// Package subject contains the compared implementations. All of them reconcile the same children (package desired) and set the same
+// status: Ready once every child is applied without an error.
 package subject
 
 import (
@@ -19,39 +19,39 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// FieldManager is the name under which the subjects write.
+// FieldManager is the field manager of the subjects.
 const FieldManager = "benchmark"
 
-// Workers is the number of owners that are reconciled at the same time, for every subject.
+// Workers is the number of concurrent reconciliations, for every subject.
 const Workers = 8
 
-// Environment is what a subject is made of.
+// Environment contains the dependencies of a subject.
 type Environment struct {
 	// Client reads from the manager's cache and writes to the API server.
 	Client client.Client
 	// Live reads from the API server.
 	Live client.Reader
-	// Config and HTTP are the connection, for subjects with a client of their own.
+	// Config and HTTP are the connection, for subjects with their own client.
 	Config *rest.Config
 	HTTP   *http.Client
-	// Manager is where a subject with a controller of its own puts it, with Observer as the one who is told of passes.
+	// Manager is the manager for a subject with its own controller; Observer receives its reconciliations.
 	Manager  manager.Manager
 	Observer kit.Observer
 }
 
-// Subject is one way to reconcile.
+// Subject is one implementation.
 type Subject struct {
 	// Name is the subject in tables and results.
 	Name string
-	// Work reports what the subject does and leaves out, in a few words.
+	// Work describes briefly what the subject does and omits.
 	Work string
-	// Scenarios are those that the subject can take part in.
+	// Scenarios are the supported scenarios.
 	Scenarios []string
-	// New makes its reconciler. It is nil without an error when the subject has put a controller into the manager.
+	// New returns the reconciler. It returns nil without an error if it has added a controller to the manager.
 	New func(Environment) (reconcile.Reconciler, error)
 }
 
-// Names of the subjects that the checks of the report speak of.
+// Names of the subjects that the checks of the report use.
 const (
 	Kit            = "reconcilekit"
 	KitWithHealth  = "reconcilekit-health"
@@ -98,8 +98,8 @@ func ByName(name string) (Subject, error) {
 	return Subject{}, fmt.Errorf("subject %q is unknown", name)
 }
 
-// reconciler is the frame of the subjects that are written by hand: it reads the owner, lets apply do the children, and
-// writes the status if it changed.
+// reconciler is the common part of the hand-written subjects: it reads the owner, calls apply for the children, and writes the status if
+// it changed.
 type reconciler struct {
 	reader client.Reader
 	apply  func(ctx context.Context, owner *widget.Widget, children []client.Object) error
@@ -127,7 +127,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, failed
 }
 
-// ignoreConflict leaves conflicts to the pass that the newer owner triggers anyway.
+// ignoreConflict drops a conflict, because the newer owner triggers another reconciliation anyway.
 func ignoreConflict(err error) error {
 	if apierrors.IsConflict(err) {
 		return nil

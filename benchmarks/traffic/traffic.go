@@ -1,5 +1,4 @@
-// Package traffic counts requests to an API server where they leave the process, so that every subject of the benchmark
-// is counted in the same way.
+// Package traffic counts requests to an API server in the transport of the process, in the same way for every subject of the benchmark.
 package traffic
 
 import (
@@ -14,7 +13,7 @@ import (
 	"time"
 )
 
-// Kind is what makes two requests the same for the counts.
+// Kind groups requests for the counts.
 type Kind struct {
 	// Verb is get, list, watch, create, update, patch, apply, delete, deletecollection or discovery. apply is a
 	// server-side apply.
@@ -23,18 +22,18 @@ type Kind struct {
 	Resource string
 	// Subresource is "status" and the like, or empty.
 	Subresource string
-	// DryRun reports that the server was asked to store nothing.
+	// DryRun reports that the server stored nothing.
 	DryRun bool
-	// Failed reports that the answer was not a success.
+	// Failed reports that the response was not a success.
 	Failed bool
 }
 
-// Writes reports whether the request is meant to change something.
+// Writes reports whether the request is a write.
 func (k Kind) Writes() bool {
 	return !k.DryRun && slices.Contains([]string{"create", "update", "patch", "apply", "delete", "deletecollection"}, k.Verb)
 }
 
-// String is the kind as the tables show it, such as "apply deployments/status (dry-run)".
+// String returns the kind in the format of the tables, such as "apply deployments/status (dry-run)".
 func (k Kind) String() string {
 	var b strings.Builder
 	b.WriteString(k.Verb)
@@ -53,21 +52,21 @@ func (k Kind) String() string {
 	return b.String()
 }
 
-// Counter counts what passes through its transports. The zero value is ready for use.
+// Counter counts the requests of its transports. The zero value is ready for use.
 type Counter struct {
-	last atomic.Int64 // when the last request that was not a watch ended, in nanoseconds since 1970
+	last atomic.Int64 // end of the last request that was not a watch, in nanoseconds since 1970
 
 	mu     sync.Mutex
 	counts map[Kind]int64
 	sent   int64
 }
 
-// Wrap returns a transport that counts and passes on to next; it fits rest.Config.WrapTransport.
+// Wrap returns a transport that counts requests and passes them to next; it fits rest.Config.WrapTransport.
 func (c *Counter) Wrap(next http.RoundTripper) http.RoundTripper {
 	return transport{counter: c, next: next}
 }
 
-// Reset forgets all counts.
+// Reset clears all counts.
 func (c *Counter) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,14 +83,14 @@ func (c *Counter) Counts() map[Kind]int64 {
 	return out
 }
 
-// Sent returns the bytes of the request bodies since the last reset.
+// Sent returns the total size of the request bodies since the last reset.
 func (c *Counter) Sent() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sent
 }
 
-// Last returns when the last request that was not a watch was answered; the zero time if there was none since the reset.
+// Last returns the time of the last response to a request other than a watch; the zero time if there was none since the reset.
 func (c *Counter) Last() time.Time {
 	if at := c.last.Load(); at != 0 {
 		return time.Unix(0, at)
@@ -114,7 +113,7 @@ type transport struct {
 	next    http.RoundTripper
 }
 
-// RoundTrip counts the request when its headers are answered, and notes the end of the answer's body.
+// RoundTrip counts the request when it receives the response's headers, and records the end of its body.
 func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	kind := Classify(request)
 	response, err := t.next.RoundTrip(request)
@@ -135,14 +134,13 @@ type body struct {
 	counter *Counter
 }
 
-// Close notes when the answer was read.
+// Close records the end of the response.
 func (b *body) Close() error {
 	b.counter.last.Store(time.Now().UnixNano())
 	return b.ReadCloser.Close()
 }
 
-// Classify reports what kind of request it is, from the path that
-// https://kubernetes.io/docs/reference/using-api/api-concepts/ describes.
+// Classify returns the kind of a request, by its path, see https://kubernetes.io/docs/reference/using-api/api-concepts/.
 func Classify(request *http.Request) Kind {
 	parts := strings.Split(strings.Trim(request.URL.Path, "/"), "/")
 	rest := resourceParts(parts)
@@ -162,7 +160,7 @@ func Classify(request *http.Request) Kind {
 	return kind
 }
 
-// resourceParts is the path below /api/v1 or /apis/group/version; nothing for other paths.
+// resourceParts returns the path below /api/v1 or /apis/group/version; nothing for other paths.
 func resourceParts(parts []string) []string {
 	switch {
 	case len(parts) > 2 && parts[0] == "api":

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CRD returns the definition of the kind. Conditions are a map list, as the status by server-side apply needs it.
+// CRD returns the definition of the kind. Conditions are a map list, as required for the status by server-side apply.
 func CRD() *apiextensionsv1.CustomResourceDefinition {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	number := apiextensionsv1.JSONSchemaProps{Type: "integer", Format: "int64"}

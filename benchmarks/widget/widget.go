@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is where widgets live.
+// GroupVersion is the API group and version of widgets.
 var GroupVersion = schema.GroupVersion{Group: "benchmark.reconcilekit.dev", Version: "v1"} //nolint:gochecknoglobals // a constant
 
-// Ready is the type of the condition that every subject keeps.
+// Ready is the condition type that every subject sets.
 const Ready = "Ready"
 
 // AddToScheme registers the kinds.
@@ -22,7 +22,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// Widget is the owner: so many children that run an image.
+// Widget is the owner. Its spec is the number of children and their image.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -31,19 +31,19 @@ type Widget struct {
 	Status Status `json:"status,omitzero"`
 }
 
-// Spec reports what the children look like.
+// Spec describes the children.
 type Spec struct {
-	// Image is written into Deployments and ConfigMaps.
+	// Image is used in Deployments and ConfigMaps.
 	Image string `json:"image,omitempty"`
 	// Count is the number of children.
 	Count int `json:"count,omitempty"`
 }
 
-// Status is the same for every subject, apart from the inventory.
+// Status is the same for every subject, except for the inventory.
 type Status struct {
 	ObservedGeneration int64              `json:"observedGeneration,omitempty"`
 	Conditions         []metav1.Condition `json:"conditions,omitempty"`
-	// Inventory lists the children for subjects that keep theirs in the status.
+	// Inventory lists the children for subjects with an inventory in the status.
 	Inventory []string `json:"inventory,omitempty"`
 }
 
@@ -55,7 +55,7 @@ type WidgetList struct {
 	Items []Widget `json:"items"`
 }
 
-// SetObservedGeneration stores the generation that the status speaks of.
+// SetObservedGeneration sets status.observedGeneration.
 func (w *Widget) SetObservedGeneration(generation int64) { w.Status.ObservedGeneration = generation }
 
 // DeepCopy copies the widget.

@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/traffic"
 )
 
-// meter notes the passes of a controller: as the reconciler around that of a subject, or as the observer of one.
+// meter records the reconciliations of a controller, as a wrapper of a subject's reconciler or as an observer.
 type meter struct {
 	inner reconcile.Reconciler
 
@@ -28,7 +28,7 @@ type meter struct {
 	errs   int64
 }
 
-// Reconcile runs a pass of the subject.
+// Reconcile calls the subject's reconciler.
 func (g *meter) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	g.mu.Lock()
 	g.active++
@@ -41,13 +41,13 @@ func (g *meter) Reconcile(ctx context.Context, request reconcile.Request) (recon
 	return result, err
 }
 
-// PhaseStart leaves the context as it is.
+// PhaseStart implements the observer.
 func (*meter) PhaseStart(ctx context.Context, _ kit.Phase) context.Context { return ctx }
 
-// PhaseDone is not of interest.
+// PhaseDone implements the observer.
 func (*meter) PhaseDone(context.Context, kit.Phase, time.Duration, error) {}
 
-// PassDone notes a pass of the SDK's own controller.
+// PassDone records a reconciliation of the SDK's controller.
 func (g *meter) PassDone(_ context.Context, r kit.Report) {
 	g.note(r.Request, len(r.Outcome.Retry)+len(r.Outcome.Terminal) > 0)
 }
@@ -63,14 +63,14 @@ func (g *meter) note(request reconcile.Request, failed bool) {
 	}
 }
 
-// idle returns the number of owners seen, whether no pass is running, and when the last one ended.
+// idle returns the number of reconciled owners, whether no reconciliation is running, and the end of the last one.
 func (g *meter) idle() (owners int, quiet bool, last time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.seen), g.active == 0, g.last
 }
 
-// usage is what the process has used up to a moment.
+// usage is the resource usage of the process up to a time.
 type usage struct {
 	at     time.Time
 	cpu    time.Duration
@@ -84,7 +84,7 @@ func now() usage {
 	return usage{at: time.Now(), cpu: cpuTime(), allocs: memory.Mallocs, bytes: memory.TotalAlloc}
 }
 
-// cpuTime is the CPU that the process has used, in user and kernel mode.
+// cpuTime returns the CPU time of the process, in user and kernel mode.
 func cpuTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -93,17 +93,16 @@ func cpuTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// liveHeap is the heap that is still reachable.
+// liveHeap returns the size of the reachable heap.
 func liveHeap() uint64 {
 	runtime.GC()
-	runtime.GC() // what finalizers and pools held on to in the first
+	runtime.GC() // frees memory that finalizers and pools held during the first
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	return memory.HeapAlloc
 }
 
-// peakResident is the peak of the resident memory since the last resetPeak, from proc_pid_status(5). Zero where there is
-// no /proc.
+// peakResident returns the peak of the resident memory since the last resetPeak, from proc_pid_status(5). Zero without /proc.
 func peakResident() uint64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -120,12 +119,12 @@ func peakResident() uint64 {
 	return 0
 }
 
-// resetPeak starts a new peak, where the kernel lets it (proc_pid_clear_refs(5), value 5).
+// resetPeak resets the peak if the kernel supports it (proc_pid_clear_refs(5), value 5).
 func resetPeak() {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// count sorts the requests into the columns of the measurement; per divides them, for figures per pass.
+// count adds the requests to the columns of the measurement, divided by per for figures per pass.
 func (m *Measurement) count(counts map[traffic.Kind]int64, per int64) {
 	m.Requests = map[string]float64{}
 	for kind, n := range counts {

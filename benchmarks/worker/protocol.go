@@ -1,6 +1,6 @@
-// Package worker is the process in which one subject runs, apart from the harness and from the other subjects, so that its
-// requests, its CPU and its memory are its own. The harness starts it, sends commands as JSON lines to its standard
-// input, and reads one measurement for each from its standard output.
+// Package worker is the process of one subject. It is separate from the harness and from the other subjects, so that its requests, CPU
+// and memory can be measured. The harness starts it, sends commands as JSON lines to its standard input, and reads one measurement for
+// each from its standard output.
 package worker
 
 import (
@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Command is what the harness wants.
+// Command is a command of the harness.
 type Command struct {
 	// Do is one of the Do constants.
 	Do string `json:"do"`
@@ -19,18 +19,18 @@ type Command struct {
 
 // The commands.
 const (
-	// DoSettle waits until all owners were reconciled and nothing happens any more, and measures since the last command.
+	// DoSettle waits until all owners were reconciled and the worker is idle, and measures the time since the last command.
 	DoSettle = "settle"
 	// DoReset starts a new measurement.
 	DoReset = "reset"
-	// DoSteady drives passes over one owner by hand and measures one pass; the first time it brings the owner to rest
-	// before. It needs a worker without a controller.
+	// DoSteady runs reconciliations of one owner and measures one of them. The first time it first brings the owner to steady state. It
+	// requires a worker without a controller.
 	DoSteady = "steady"
 )
 
-// Measurement is what a subject did, in one phase or, for [DoSteady], in one pass.
+// Measurement is the resource usage of a subject in one phase or, for [DoSteady], in one pass.
 type Measurement struct {
-	// Requests are the requests by kind, as traffic.Kind writes itself. Watches are left out.
+	// Requests are the requests by kind, in the format of traffic.Kind. Watches are omitted.
 	Requests map[string]float64 `json:"requests"`
 	// Reads are gets and lists, DryRuns writes that stored nothing, ChildWrites, OwnerWrites and StatusWrites writes of
 	// children, of the owners' metadata and of the owners' status. Failed requests count in all of them, and in Failed.
@@ -40,23 +40,23 @@ type Measurement struct {
 	OwnerWrites  float64 `json:"ownerWrites"`
 	StatusWrites float64 `json:"statusWrites"`
 	Failed       float64 `json:"failed"`
-	// Passes is how often an owner was reconciled, Errors how often that failed.
+	// Passes is the number of reconciliations, Errors that of failed ones.
 	Passes int64 `json:"passes"`
 	Errors int64 `json:"errors"`
-	// Wall is the time to the last thing that happened, CPU that of the process.
+	// Wall is the time until the last activity, CPU that of the process.
 	Wall time.Duration `json:"wall"`
 	CPU  time.Duration `json:"cpu"`
 	// Allocs and Bytes are heap allocations.
 	Allocs uint64 `json:"allocs"`
 	Bytes  uint64 `json:"bytes"`
-	// SentBytes are the bytes of the request bodies.
+	// SentBytes is the total size of the request bodies.
 	SentBytes int64 `json:"sentBytes"`
 	// PeakBytes is the peak of the resident memory, HeapBytes the live heap at the end.
 	PeakBytes uint64 `json:"peakBytes"`
 	HeapBytes uint64 `json:"heapBytes"`
-	// Error reports why there is no measurement.
+	// Error reports why the measurement failed.
 	Error string `json:"error,omitempty"`
 }
 
-// Writes are the writes of children and of the owners' metadata.
+// Writes returns the number of writes of children and of the owners' metadata.
 func (m *Measurement) Writes() float64 { return m.ChildWrites + m.OwnerWrites }

@@ -20,12 +20,12 @@ import (
 const (
 	benchTime   = "500ms"
 	warmPasses  = 50
-	restPasses  = 3 // passes that must change nothing before the measurement
+	restPasses  = 3 // passes without a change before the measurement
 	cacheWait   = 10 * time.Second
 	cacheLookup = 5 * time.Millisecond
 )
 
-// steady brings the owner to rest, the first time, and measures passes over it.
+// steady brings the owner to steady state, the first time, and measures passes over it.
 func (w *worker) steady(ctx context.Context, command Command) (Measurement, error) {
 	request := reconcile.Request{NamespacedName: command.Owner}
 	if !w.rested {
@@ -80,7 +80,7 @@ func (w *worker) run(ctx context.Context, request reconcile.Request) (Measuremen
 	return m, nil
 }
 
-// rest drives passes until they change nothing in the world, and the cache shows it.
+// rest runs passes until they change nothing and the cache is up to date.
 func (w *worker) rest(ctx context.Context, owner client.ObjectKey) error {
 	live, err := client.New(w.config, client.Options{Scheme: w.manager.GetScheme()})
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *worker) follow(ctx context.Context, owner client.ObjectKey, want map[st
 	}
 }
 
-// versions are the resource versions of the owner and of those of its children that exist.
+// versions returns the resource versions of the owner and of its existing children.
 func versions(ctx context.Context, r client.Reader, key client.ObjectKey) (map[string]string, error) {
 	owner := &widget.Widget{}
 	if err := r.Get(ctx, key, owner); err != nil {

@@ -27,25 +27,25 @@ import (
 )
 
 const (
-	// quiet is how long nothing must happen for a world to count as settled.
+	// quiet is the idle time after which a world counts as settled.
 	quiet = 2 * time.Second
-	// patience bounds the wait for that.
+	// patience is the timeout for that.
 	patience = 20 * time.Minute
 )
 
-// Options say what to run.
+// Options configures a worker.
 type Options struct {
-	// Kubeconfig is the path of the file that names the API server.
+	// Kubeconfig is the path of the kubeconfig of the API server.
 	Kubeconfig string
 	// Subject is the name of the subject.
 	Subject string
 	// Owners is the number of owners in the world.
 	Owners int
-	// Drive runs no controller; passes are driven by [DoSteady].
+	// Drive runs no controller; [DoSteady] runs the passes.
 	Drive bool
 }
 
-// Scheme knows the owner and its children.
+// Scheme returns a scheme with the owner and its children.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(clientgoscheme.AddToScheme(scheme), widget.AddToScheme(scheme))
@@ -57,20 +57,20 @@ type worker struct {
 	counter traffic.Counter
 	config  *rest.Config
 	manager *holding
-	inner   reconcile.Reconciler // what is driven by hand
+	inner   reconcile.Reconciler // for DoSteady
 	meter   *meter
 	since   usage
 	rested  bool
 }
 
-// holding is a manager that holds back the controllers, so that nothing happens before the caches are full.
+// holding is a manager that delays the controllers until the caches are synchronised.
 type holding struct {
 	manager.Manager
 
 	controllers []controller.Controller
 }
 
-// Add holds back controllers.
+// Add delays controllers.
 func (h *holding) Add(runnable manager.Runnable) error {
 	if c, ok := runnable.(controller.Controller); ok {
 		h.controllers = append(h.controllers, c)
@@ -102,7 +102,7 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 	err := w.serve(ctx, json.NewDecoder(in), json.NewEncoder(out))
 	cancel()
-	return errors.Join(err, <-failed) // once the passes that run have ended
+	return errors.Join(err, <-failed) // after the running passes have ended
 }
 
 func (w *worker) serve(ctx context.Context, in *json.Decoder, out *json.Encoder) error {
@@ -137,7 +137,8 @@ func (w *worker) do(ctx context.Context, command Command) (Measurement, error) {
 	return Measurement{}, fmt.Errorf("command %q is unknown", command.Do)
 }
 
-// setup makes the manager with the options that all subjects share but for filters: a typed cache, no limits on the client, no events.
+// setup creates the manager with the options that all subjects share, except for filters: a typed cache, no rate limits of the client, no
+// events.
 func (w *worker) setup(ctx context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", w.Kubeconfig)
 	if err != nil {
@@ -165,7 +166,7 @@ func (w *worker) setup(ctx context.Context) error {
 	return w.subject(config)
 }
 
-// subject puts the controller of the subject into the manager.
+// subject adds the controller of the subject to the manager.
 func (w *worker) subject(config *rest.Config) error {
 	chosen, err := subject.ByName(w.Subject)
 	if err != nil {
@@ -191,7 +192,7 @@ func (w *worker) subject(config *rest.Config) error {
 	return b.Complete(w.meter)
 }
 
-// informers registers what has to be synchronised before anything is measured.
+// informers registers the informers that must be synchronised before a measurement.
 func (w *worker) informers(ctx context.Context) error {
 	for _, kind := range append(desired.Kinds(), client.Object(&widget.Widget{})) {
 		if _, err := w.manager.GetCache().GetInformer(ctx, kind); err != nil {
@@ -210,7 +211,7 @@ func (w *worker) reset() {
 	w.since = now()
 }
 
-// settle waits until every owner was reconciled once, no pass is running, and nothing has happened for a while.
+// settle waits until every owner was reconciled, no reconciliation is running, and the worker was idle for a while.
 func (w *worker) settle(ctx context.Context) (Measurement, error) {
 	ticker := time.NewTicker(quiet / 20)
 	defer ticker.Stop()

@@ -17,7 +17,7 @@ import (
 // editor is the field manager of the edits.
 const editor = client.FieldOwner("kubectl-edit")
 
-// Churn writes the status of children that have one, so many times in all, as their own controllers would do.
+// Churn writes the status of children that have one, as their own controllers would do; updates is the total number.
 func (w *World) Churn(ctx context.Context, updates int) error {
 	var targets []client.Object
 	for n := range w.Owners * w.Children {
@@ -38,9 +38,8 @@ func (w *World) Churn(ctx context.Context, updates int) error {
 	})
 }
 
-// Drift edits a field that the subject owns on every child of a stride, and adds a foreign annotation to every child of
-// another. It returns the number of edited children of each sort, and a function that counts the edits that were not
-// repaired.
+// Drift edits a field that the subject owns on every child of a stride, and adds a foreign annotation to every child of another stride.
+// It returns the number of edited children of each kind, and a function that counts the edits that were not repaired.
 func (w *World) Drift(ctx context.Context, stride int) (edited int, unrepaired func(context.Context) (int, error), err error) {
 	total := w.Owners * w.Children
 	before := map[int]string{}
@@ -76,7 +75,7 @@ func (w *World) Drift(ctx context.Context, stride int) (edited int, unrepaired f
 	}, nil
 }
 
-// ownedEdit is a merge patch of a field that every subject sets.
+// ownedEdit returns a merge patch of a field that every subject sets.
 func ownedEdit(child client.Object) string {
 	switch child.(type) {
 	case *appsv1.Deployment:
@@ -91,7 +90,7 @@ func ownedEdit(child client.Object) string {
 	return `{"metadata":{"labels":{"app.kubernetes.io/component":"drifted"}}}`
 }
 
-// content is what the child says, without what changes by itself.
+// content returns the content of the child, without fields that change by themselves.
 func (w *World) content(ctx context.Context, n int) (string, error) {
 	child := w.child(n)
 	if err := w.client.Get(ctx, client.ObjectKeyFromObject(child), child); err != nil {

@@ -1,5 +1,4 @@
-// Package world makes and changes the world that a subject has to reconcile. It is the harness's side: its requests are
-// not counted.
+// Package world creates and changes the world that a subject has to reconcile. Its requests are those of the harness and are not counted.
 package world
 
 import (
@@ -20,20 +19,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/worker"
 )
 
-// parallel is the number of requests that the harness has in flight.
+// parallel is the number of concurrent requests of the harness.
 const parallel = 8
 
 // World is a namespace with owners.
 type World struct {
-	// Namespace is where everything is.
+	// Namespace is the namespace of all objects.
 	Namespace string
-	// Owners is the number of owners, Children the number of children that each wants.
+	// Owners is the number of owners, Children the number of children of each.
 	Owners, Children int
 
 	client client.Client
 }
 
-// New makes a namespace with owners.
+// New creates a namespace with owners.
 func New(ctx context.Context, config *rest.Config, namespace string, owners, children int) (*World, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
@@ -56,7 +55,7 @@ func New(ctx context.Context, config *rest.Config, namespace string, owners, chi
 	})
 }
 
-// Foreign makes Secrets and ConfigMaps that no owner has anything to do with, of 1 KiB each.
+// Foreign creates unrelated Secrets and ConfigMaps of 1 KiB each.
 func (w *World) Foreign(ctx context.Context, count int) error {
 	text := strings.Repeat("x", 1<<10) //nolint:mnd // a KiB
 	return each(count, func(i int) error {
@@ -68,7 +67,7 @@ func (w *World) Foreign(ctx context.Context, count int) error {
 	})
 }
 
-// Owner is the key of owner number i.
+// Owner returns the key of owner number i.
 func (w *World) Owner(i int) client.ObjectKey {
 	return client.ObjectKey{Namespace: w.Namespace, Name: fmt.Sprintf("w%05d", i)}
 }
@@ -78,7 +77,7 @@ func (w *World) owner(i int) *widget.Widget {
 	return &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 }
 
-// child is child number n of all, empty but for its name.
+// child returns child number n of all, with only its name.
 func (w *World) child(n int) client.Object {
 	owner, i := w.owner(n/w.Children), n%w.Children
 	child := desired.Kind(i)
@@ -92,7 +91,7 @@ func (w *World) SetImage(ctx context.Context, image string) error {
 	return w.patchOwners(ctx, fmt.Sprintf(`{"spec":{"image":%q}}`, image))
 }
 
-// SetCount changes the number of children that every owner wants.
+// SetCount changes the number of children of every owner.
 func (w *World) SetCount(ctx context.Context, count int) error {
 	return w.patchOwners(ctx, fmt.Sprintf(`{"spec":{"count":%d}}`, count))
 }
@@ -130,7 +129,7 @@ func (w *World) list(ctx context.Context, kind client.Object) (*metav1.PartialOb
 	return list, w.client.List(ctx, list, client.InNamespace(w.Namespace), client.HasLabels{desired.OwnerLabel})
 }
 
-// Remove deletes all of it. There is no garbage collector to rely on.
+// Remove deletes the namespace and all objects in it. It does not rely on a garbage collector.
 func (w *World) Remove(ctx context.Context) error {
 	errs := []error{w.client.DeleteAllOf(ctx, &widget.Widget{}, client.InNamespace(w.Namespace))}
 	for _, kind := range desired.Kinds() {
@@ -146,7 +145,7 @@ func (w *World) Remove(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// each calls do for every number below n, several at a time.
+// each calls do for every number below n, several concurrently.
 func each(n int, do func(i int) error) error {
 	numbers := make(chan int)
 	errs := make([]error, parallel)

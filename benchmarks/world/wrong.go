@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// Wrong compares the world with the plan of each owner: it counts the children that are missing or not as planned, those that no plan has,
-// and the owners whose Ready condition is not that of their spec.
+// Wrong compares the world with the plan of each owner: it counts the children that are missing or differ from the plan, those in no
+// plan, and the owners whose Ready condition is not of their current spec.
 func (w *World) Wrong(ctx context.Context) (int, error) {
 	live := map[string]*unstructured.Unstructured{}
 	for _, kind := range desired.Kinds() {
@@ -47,7 +47,7 @@ func (w *World) Wrong(ctx context.Context) (int, error) {
 	return wrong + len(live), nil
 }
 
-// wrongOf counts what is wrong with one owner, and takes its children out of the live ones.
+// wrongOf counts the differences of one owner, and removes its children from the live ones.
 func wrongOf(owner *widget.Widget, live map[string]*unstructured.Unstructured) (wrong int, err error) {
 	ready := meta.FindStatusCondition(owner.Status.Conditions, widget.Ready)
 	if ready == nil || ready.Status != "True" || owner.Status.ObservedGeneration != owner.Generation {
@@ -68,7 +68,7 @@ func wrongOf(owner *widget.Widget, live map[string]*unstructured.Unstructured) (
 	return wrong, nil
 }
 
-// has reports whether all that is planned is there; what the API server has added does not matter.
+// has reports whether live contains everything in plan; additions of the API server are ignored.
 func has(live, plan any) bool {
 	switch want := plan.(type) {
 	case nil:

@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/cmd/reconcilekit/internal/scaffold"
 )
 
-// unreleased is the version that is required where a checkout takes its place.
+// unreleased is the required version if a checkout replaces the module.
 const unreleased = "v0.0.0-00010101000000-000000000000"
 
 func root() *cobra.Command {
@@ -70,7 +70,7 @@ func initProject() *cobra.Command {
 	return command
 }
 
-// released is the version of this command, empty for one that is built from a checkout.
+// released returns the version of this command, empty for one built from a checkout.
 func released() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || !strings.HasPrefix(info.Main.Version, "v") || strings.Contains(info.Main.Version, "+dirty") {
@@ -113,7 +113,7 @@ func createWebhook() *cobra.Command {
 	return command
 }
 
-// change writes what the files of the project become, and what follows from them.
+// change writes the changed files of the project, and runs the following steps.
 func change(command *cobra.Command, files func(scaffold.Files) (scaffold.Files, error), generate bool) error {
 	existing, err := read()
 	if err != nil {
@@ -129,7 +129,7 @@ func change(command *cobra.Command, files func(scaffold.Files) (scaffold.Files, 
 	return execute(command, "make", "generate")
 }
 
-// read reads the files of the project that a kind may change.
+// read reads the project's files that a new kind may change.
 func read() (scaffold.Files, error) {
 	files := scaffold.Files{}
 	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {

@@ -1,11 +1,11 @@
-// Command reconcilekit writes operators that are made with the SDK: a project from an empty folder, and its kinds.
+// Command reconcilekit scaffolds operators that use the SDK: a project in an empty folder, and its kinds.
 //
 //	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest init --domain example.com
 //	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest create api --version v1 --kind Website
 //	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest create webhook --version v1 --kind Website
 //
-// As an executable named reconcilekit in the folder reconcilekit/v1 of kubebuilder's plugins it adds kinds to projects of
-// kubebuilder: without arguments, and with a request on its standard input, it speaks the protocol of external plugins.
+// As an executable named reconcilekit in the folder reconcilekit/v1 of kubebuilder's plugins it adds kinds to kubebuilder projects:
+// without arguments, it reads a request from its standard input and implements the protocol of external plugins.
 package main
 
 import (
@@ -29,7 +29,7 @@ func run() error {
 	return root().Execute()
 }
 
-// piped reports whether somebody other than a person writes to the file.
+// piped reports whether the input is not a terminal.
 func piped(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice == 0

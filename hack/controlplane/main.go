@@ -1,14 +1,12 @@
-// Command controlplane builds a Kubernetes control plane from its Go modules
-// and runs it without containers.
+// Command controlplane builds a Kubernetes control plane from its Go modules and runs it without containers.
 //
-//	go run . build               every component; the folder is the last line of stdout
+//	go run . build               all components; the folder is the last line of stdout
 //	go run . build -only etcd,kube-apiserver
 //	go run . start -server-only  etcd and kube-apiserver alone
-//	go run . start               a cluster that lives on; its kubeconfig is the last line of stdout
+//	go run . start               a cluster that keeps running; its kubeconfig is the last line of stdout
 //	go run . stop                ends it and removes its data
 //
-// It downloads etcd and kube-apiserver where it can. Otherwise it needs no
-// network but a Go module proxy.
+// It downloads etcd and kube-apiserver if possible. Otherwise it needs only a Go module proxy.
 package main
 
 import (
@@ -45,7 +43,7 @@ func main() {
 	}
 }
 
-// run executes one command; results go to stdout, everything else to stderr.
+// run executes one command; results are written to stdout, everything else to stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		fmt.Fprint(stderr, usage)

@@ -1,6 +1,6 @@
 package main
 
-// aim has the defects of the services: what they choose, what they plan, and what they leave to others.
+// aim returns the defects of the services: their selections, their plans, and the fields of other owners.
 func aim() product {
 	const (
 		model, selection = "aim/aimservice/model.go", "aim/aimservice/selection.go"

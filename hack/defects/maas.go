@@ -1,6 +1,6 @@
 package main
 
-// maas has the defects of the models, the subscriptions, the auth policies and the tenant.
+// maas returns the defects of the models, the subscriptions, the auth policies and the tenant.
 func maas() product {
 	const (
 		limits, subscription = "maas/subscription/limits.go", "maas/subscription/controller.go"

@@ -15,30 +15,30 @@ import (
 	"time"
 )
 
-// defect is a change of one place in a file.
+// defect is a change in one place of a file.
 type defect struct {
-	// what says what is wrong with it.
+	// what describes the defect.
 	what string
 	// file is relative to the folder examples.
 	file string
-	// before is in the file exactly once, and replaced by after.
+	// before occurs in the file exactly once and is replaced by after.
 	before, after string
 }
 
 // product is an example with its defects.
 type product struct {
-	// runs are the tests, the quickest first; later ones only run when the earlier ones pass.
+	// runs are the tests, the fastest first; later ones run only if the earlier ones pass.
 	runs    []run
 	defects []defect
 }
 
 // run is a part of the tests of an example.
 type run struct {
-	// tests are those whose names match; empty is all.
+	// tests is a pattern for the names of the tests; empty is all.
 	tests string
 	// packages are relative to the folder examples.
 	packages []string
-	// flags are those of the test binary.
+	// flags are flags of the test binary.
 	flags []string
 }
 
@@ -59,7 +59,7 @@ func main() {
 	}
 }
 
-// prove plants the defects of a product from a number on, and fails when too many of them pass the tests.
+// prove plants the defects of a product, starting at a number, and fails if too many of them pass the tests.
 func prove(ctx context.Context, root, name, only string, from int, quick bool) error {
 	examples, err := filepath.Abs(filepath.Join(root, "examples"))
 	if err != nil {
@@ -104,19 +104,19 @@ func prove(ctx context.Context, root, name, only string, from int, quick bool) e
 	return nil
 }
 
-// enough reports whether at least nine in ten defects are caught, and any was planted.
+// enough reports whether at least nine in ten defects are detected, and any was planted.
 func enough(caught, planted int) bool { return planted > 0 && caught*10 >= planted*9 }
 
-// failedError tells that the tests have noticed something.
+// failedError reports a failed test.
 type failedError struct{ test, output string }
 
 func (e *failedError) Error() string { return e.test + " fails:\n" + e.output }
 
-// failure is the line of a test that has failed, not of a part of one.
+// failure matches the line of a failed test, not of a subtest.
 var failure = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
 
-// try runs the tests of the product, with the defect when there is one. The error is a *failedError when a test fails; a defect
-// that does not compile, or a run that ends in another way, is another one, so that neither is taken for a test.
+// try runs the tests of the product, with the defect if there is one. The error is a *failedError if a test fails, and another one for a
+// defect that does not compile and other failures of the run.
 func (p product) try(ctx context.Context, examples string, d *defect) error {
 	environment := os.Environ()
 	if d != nil {
@@ -129,7 +129,8 @@ func (p product) try(ctx context.Context, examples string, d *defect) error {
 		if err != nil {
 			return err
 		}
-		environment = append(environment, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay)) // also for what the tests build themselves
+		// The variable also applies to builds of the tests themselves.
+		environment = append(environment, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	}
 	for _, r := range p.runs {
 		arguments := append([]string{"test", "-count=1", "-failfast", "-timeout=10m", "-run", r.tests}, slices.Concat(r.packages, r.flags)...)
@@ -147,7 +148,7 @@ func (p product) try(ctx context.Context, examples string, d *defect) error {
 	return nil
 }
 
-// overlay writes the changed file and the file that tells go of it, and returns the path of the latter.
+// overlay writes the changed file and the overlay file of the go command, and returns the path of the latter.
 func (d defect) overlay(examples, scratch string) (string, error) {
 	file := filepath.Join(examples, filepath.FromSlash(d.file))
 	changed, err := d.plant(file)

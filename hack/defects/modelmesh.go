@@ -1,6 +1,6 @@
 package main
 
-// modelmesh has the defects of the models, the runtimes, the Service and the connections.
+// modelmesh returns the defects of the models, the runtimes, the Service and the connections.
 func modelmesh() product {
 	const (
 		request, system, fold = "modelmesh/predictor/request.go", "modelmesh/predictor/system.go", "modelmesh/predictor/fold.go"

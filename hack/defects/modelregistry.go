@@ -1,6 +1,6 @@
 package main
 
-// modelregistry has the defects of the registry and of the catalog.
+// modelregistry returns the defects of the registry and of the catalog.
 func modelregistry() product {
 	const (
 		reconciler, children = "modelregistry/catalog/controller.go", "modelregistry/catalog/children.go"

@@ -1,6 +1,6 @@
 package main
 
-// trustyai has the defects of the service, the jobs, the guardrails of both kinds, the hub and the job manager.
+// trustyai returns the defects of the service, the jobs, the guardrails of both kinds, the hub and the job manager.
 func trustyai() product {
 	const (
 		models, service, state = "trustyai/tas/models.go", "trustyai/tas/reconciler.go", "trustyai/tas/status.go"

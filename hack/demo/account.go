@@ -10,10 +10,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// account is the service account that the operator acts as where its rights are taken away.
+// account is the operator's service account in failures that remove permissions.
 const account = "system:serviceaccount:default:reconcilekit-demo"
 
-// takeRights gives the account the rights that the operator derives for itself, and returns them with a kubeconfig for it.
+// takeRights grants the account the permissions that the operator declares, and returns them with a kubeconfig.
 func takeRights(ctx context.Context, binary string, c *cluster, plane *plane) (rights []manifest, kubeconfig string, err error) {
 	derived, err := exec.CommandContext(ctx, binary, "describe", "-output=rights", "-service-account=default/reconcilekit-demo").Output()
 	if err != nil {

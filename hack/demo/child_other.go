@@ -4,8 +4,7 @@ package main
 
 import "syscall"
 
-// childAttributes keeps the terminal's ctrl-C away from a child, which ends in
-// the order that the demo wants.
+// childAttributes protects a child from the terminal's ctrl-C, because the demo ends its children in order.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -19,13 +19,13 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// fieldManager marks what the demo applies.
+// fieldManager is the field manager of the demo.
 const fieldManager = "reconcilekit-demo"
 
-// patience bounds waits for the API server to do what it was told.
+// patience is the timeout for changes in the API server.
 const patience = time.Minute
 
-// factWithin bounds the wait for each fact of a step.
+// factWithin is the timeout for each fact of a step.
 const factWithin = 2 * time.Minute
 
 // cluster reads and writes objects of any kind.
@@ -55,12 +55,11 @@ func connect(kubeconfig string) (*cluster, error) {
 	return &cluster{dynamic: d, mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(discover))}, nil
 }
 
-// resource returns the client for the objects of a kind in a namespace, which
-// is ignored for cluster-scoped kinds.
+// resource returns the client for the objects of a kind in a namespace, which is ignored for cluster-scoped kinds.
 func (c *cluster) resource(kind schema.GroupVersionKind, namespace string) (dynamic.ResourceInterface, error) {
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
-		// A CRD may have come since the mapper looked.
+		// A CRD may have been installed since the mapper was filled.
 		c.mapper.Reset()
 		mapping, err = c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	}
@@ -76,13 +75,11 @@ func (c *cluster) resource(kind schema.GroupVersionKind, namespace string) (dyna
 	return c.dynamic.Resource(mapping.Resource).Namespace(namespace), nil
 }
 
-// installedBy marks foreign CRDs that the demo brought, so that a later demo
-// knows that nobody serves them.
+// installedBy marks foreign CRDs that the demo installed, so that a later demo knows that no controller serves them.
 const installedBy = "app.kubernetes.io/managed-by"
 
-// installCRDs installs the product's CRDs, and the foreign ones where they are
-// missing. It reports whether some foreign kind has nobody who serves it: its
-// CRD is one that a demo installed. A foreign CRD that is there is left alone.
+// installCRDs installs the product's CRDs, and missing foreign ones. It reports whether a foreign kind has no controller, because a demo
+// installed its CRD. Existing foreign CRDs are not changed.
 func (c *cluster) installCRDs(ctx context.Context, p product) (unserved bool, err error) {
 	var installed []*unstructured.Unstructured
 
@@ -116,8 +113,7 @@ func (c *cluster) installCRDs(ctx context.Context, p product) (unserved bool, er
 	return unserved, nil
 }
 
-// installForeign creates a CRD that is missing, and reports whether the one
-// that is there now comes from a demo.
+// installForeign creates a missing CRD, and reports whether the existing one was installed by a demo.
 func (c *cluster) installForeign(ctx context.Context, crd *unstructured.Unstructured) (ours bool, err error) {
 	labels := crd.GetLabels()
 	if labels == nil {
@@ -191,7 +187,7 @@ func (c *cluster) apply(ctx context.Context, object *unstructured.Unstructured) 
 			return nil
 		}
 
-		// A CRD that is established may still take a moment to be served.
+		// An established CRD may still take a moment to be served.
 		if !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) || time.Now().After(deadline) {
 			return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
@@ -204,9 +200,8 @@ func (c *cluster) apply(ctx context.Context, object *unstructured.Unstructured) 
 	}
 }
 
-// applyAll applies the manifests in order, each into its namespace, which is
-// created when it is missing, or into default. It returns all objects, and
-// those among them that were not there before.
+// applyAll applies the manifests in order, each into its namespace, which is created if it is missing, or into default. It returns all
+// objects, and the new ones among them.
 func (c *cluster) applyAll(ctx context.Context, manifests []manifest) (applied, created []*unstructured.Unstructured, err error) {
 	for _, m := range manifests {
 		object := m.object.DeepCopy()
@@ -235,8 +230,7 @@ func (c *cluster) applyAll(ctx context.Context, manifests []manifest) (applied, 
 	return applied, created, nil
 }
 
-// exists reports whether the object is there; when in doubt it is, so that it
-// is not deleted in the end.
+// exists reports whether the object exists. On an error it returns true, so that the object is not deleted at the end.
 func (c *cluster) exists(ctx context.Context, object *unstructured.Unstructured) bool {
 	client, err := c.resource(object.GroupVersionKind(), object.GetNamespace())
 	if err != nil {
@@ -270,7 +264,7 @@ func (c *cluster) ensureNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// deleteAll deletes objects, last first, and waits until they are gone.
+// deleteAll deletes objects, last first, and waits until they are deleted.
 func (c *cluster) deleteAll(ctx context.Context, objects []*unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -17,12 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// evidence is where a person sees a failure from outside.
+// evidence is the information about a failure from outside.
 type evidence struct {
 	condition, event, log, metric, ready, explained string
 }
 
-// missing names the places that show nothing yet.
+// missing names the sources without information so far.
 func (e evidence) missing() []string {
 	var names []string
 
@@ -37,7 +37,7 @@ func (e evidence) missing() []string {
 	return names
 }
 
-// lines are the places side by side.
+// lines returns the sources, one per line.
 func (e evidence) lines() []string {
 	lines := []string{
 		"condition  " + e.condition, "event      " + e.event, "log        " + e.log, "metric     " + e.metric, "readyz     " + e.ready,
@@ -55,7 +55,7 @@ func (e evidence) lines() []string {
 	return lines
 }
 
-// fail lets the failure happen, shows where a person sees it, puts it right, and follows the owners until they are ready again.
+// fail causes the failure, shows the evidence, repairs the failure, and waits until the owners are ready again.
 func (s *programs) fail(ctx context.Context, o options, p product, scene *scene, out *screen) error {
 	failing, err := findFailure(o.fail)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *programs) fail(ctx context.Context, o options, p product, scene *scene,
 	return follow(ctx, o.readyWithin, scene, out)
 }
 
-// show waits until the failure is seen everywhere, a minute at most.
+// show waits until all sources report the failure, a minute at most.
 func (s *programs) show(ctx context.Context, v *victim, began time.Time, offset int64, out *screen) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -126,7 +126,7 @@ func (s *programs) show(ctx context.Context, v *victim, began time.Time, offset 
 	}
 }
 
-// look looks into all places.
+// look reads all sources.
 func (s *programs) look(ctx context.Context, v *victim, began time.Time, offset int64) (e evidence, err error) {
 	client, err := v.client.resource(v.owner.GroupVersionKind(), v.owner.GetNamespace())
 	if err != nil {
@@ -161,12 +161,12 @@ func (s *programs) look(ctx context.Context, v *victim, began time.Time, offset 
 		return e, err
 	}
 
-	// What a component finds wrong by itself is no error of the pass, and is counted with the conditions.
+	// A component's own findings are not errors of the reconciliation; the conditions count them.
 	if e.metric = firstLine(metrics, "reconcilekit_errors_total{"); e.metric == "" {
 		e.metric = firstLine(metrics, `reconcilekit_owners{condition="Ready",controller="`+controllerOf(metrics)+`",status="False"}`)
 	}
 
-	// What is wrong with one owner leaves the process ready.
+	// An error of one owner does not affect the readiness of the process.
 	if e.ready, err = s.operator.get(ctx, s.operator.probes, "/readyz"); err != nil {
 		return e, err
 	}
@@ -177,7 +177,7 @@ func (s *programs) look(ctx context.Context, v *victim, began time.Time, offset 
 	return e, err
 }
 
-// warning is the last warning about the owner since a time.
+// warning returns the last warning about the owner since a time.
 func warning(ctx context.Context, v *victim, since time.Time) (string, error) {
 	client, err := v.client.resource(eventKind, v.owner.GetNamespace())
 	if err != nil {
@@ -207,7 +207,7 @@ func warning(ctx context.Context, v *victim, since time.Time) (string, error) {
 	return text, nil
 }
 
-// failureLine is the first line about a failure in what was logged after the offset.
+// failureLine returns the first line about a failure in the log after the offset.
 func failureLine(file string, offset int64) (string, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -225,7 +225,7 @@ func failureLine(file string, offset int64) (string, error) {
 	return "", nil
 }
 
-// firstLine is the first line with that beginning.
+// firstLine returns the first line with the prefix.
 func firstLine(text, prefix string) string {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, prefix) {
@@ -236,7 +236,7 @@ func firstLine(text, prefix string) string {
 	return ""
 }
 
-// controllerOf is the first controller that has an owner which is not ready.
+// controllerOf returns the first controller with an owner that is not ready.
 func controllerOf(metrics string) string {
 	for line := range strings.Lines(metrics) {
 		rest, found := strings.CutPrefix(line, `reconcilekit_owners{condition="Ready",controller="`)
@@ -248,7 +248,7 @@ func controllerOf(metrics string) string {
 	return ""
 }
 
-// get asks one of the program's addresses; another answer than 200 is part of the text.
+// get reads one of the program's URLs; a status other than 200 is part of the text.
 func (p *program) get(ctx context.Context, address, path string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
 	if err != nil {
@@ -273,7 +273,7 @@ func (p *program) get(ctx context.Context, address, path string) (string, error)
 	return string(body), nil
 }
 
-// badSpecOf is what the product has to merge into the owner, nil when it has nothing for it.
+// badSpecOf returns the product's patch for the owner, nil if there is none.
 func (p product) badSpecOf(owner *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	file := filepath.Join(p.root, "examples", p.name, "demo", "bad-spec.yaml")
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {

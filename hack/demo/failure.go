@@ -16,14 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// failure is something that goes wrong on purpose.
+// failure is a failure that the demo causes.
 type failure struct {
 	say string
-	// cause brings it about, and returns what puts it right again.
+	// cause causes the failure, and returns the function that repairs it.
 	cause func(ctx context.Context, v *victim) (repair func(context.Context) error, err error)
 }
 
-// failures returns the failures by the name that FAIL has.
+// failures returns the failures by their name in FAIL.
 func failures() map[string]failure {
 	return map[string]failure{
 		"webhook": {"an admission webhook is down, and a child is deleted", webhookDown},
@@ -34,7 +34,7 @@ func failures() map[string]failure {
 	}
 }
 
-// findFailure returns the failure of that name.
+// findFailure returns the failure with the name.
 func findFailure(name string) (failure, error) {
 	f, found := failures()[name]
 	if !found {
@@ -44,7 +44,7 @@ func findFailure(name string) (failure, error) {
 	return f, nil
 }
 
-// victim is an owner, one of its children, and what a failure needs beside them.
+// victim is an owner, one of its children, and other inputs of a failure.
 type victim struct {
 	client       *cluster
 	owner, child *unstructured.Unstructured
@@ -54,7 +54,7 @@ type victim struct {
 	sample       *unstructured.Unstructured // of the owner
 }
 
-// pickVictim takes the first owner that controls a child which can be deleted without a loss.
+// pickVictim returns the first owner that controls a child that can be deleted safely.
 func pickVictim(ctx context.Context, s *scene) (*victim, error) {
 	for _, sample := range s.owners() {
 		client, err := s.client.resource(sample.GroupVersionKind(), sample.GetNamespace())
@@ -85,12 +85,12 @@ func pickVictim(ctx context.Context, s *scene) (*victim, error) {
 	return nil, fmt.Errorf("no owner has a child that can be deleted for a demo: %v", s.flow.owners)
 }
 
-// resource is the child's resource as quotas and rights name it.
+// resource returns the child's resource for quotas and roles.
 func (v *victim) resource() (group, plural string) {
 	return v.mapping.Resource.Group, v.mapping.Resource.Resource
 }
 
-// deleteChild deletes the child, so that the operator has to make it again.
+// deleteChild deletes the child, so that the operator has to recreate it.
 func (v *victim) deleteChild(ctx context.Context) error {
 	client, err := v.client.resource(v.child.GroupVersionKind(), v.child.GetNamespace())
 	if err != nil {
@@ -100,7 +100,7 @@ func (v *victim) deleteChild(ctx context.Context) error {
 	return client.Delete(ctx, v.child.GetName(), metav1.DeleteOptions{})
 }
 
-// refused waits until the API server refuses another object like the child: rules take effect with a delay.
+// refused waits until the API server rejects another object like the child, because rules take effect with a delay.
 func (v *victim) refused(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -132,7 +132,7 @@ func (v *victim) refused(ctx context.Context) error {
 	}
 }
 
-// refuse applies an object that makes the API server refuse the child, and then deletes the child.
+// refuse applies an object that makes the API server reject the child, and then deletes the child.
 func (v *victim) refuse(ctx context.Context, by *unstructured.Unstructured) (repair func(context.Context) error, err error) {
 	repair = func(ctx context.Context) error { return v.client.deleteOne(ctx, by) }
 	if err := v.client.apply(ctx, by); err != nil {
@@ -179,7 +179,7 @@ func quotaUsedUp(ctx context.Context, v *victim) (func(context.Context) error, e
 	}})
 }
 
-// usedUp writes the status of a quota, which nobody else does where no controller counts.
+// usedUp writes the status of a quota, because the quota controller may be missing.
 func (v *victim) usedUp(ctx context.Context, quota *unstructured.Unstructured) error {
 	client, err := v.client.resource(quota.GroupVersionKind(), quota.GetNamespace())
 	if err != nil {
@@ -198,7 +198,7 @@ func (v *victim) usedUp(ctx context.Context, quota *unstructured.Unstructured) e
 	return err
 }
 
-// rightsGone takes the right to write the child's kind from the operator's roles.
+// rightsGone removes the permission to write the child's kind from the operator's roles.
 func rightsGone(ctx context.Context, v *victim) (func(context.Context) error, error) {
 	repair := func(ctx context.Context) error { return v.applyRights(ctx, func(*unstructured.Unstructured) {}) }
 
@@ -222,7 +222,7 @@ func (v *victim) applyRights(ctx context.Context, change func(*unstructured.Unst
 	return nil
 }
 
-// readOnly leaves in a role only the verbs that read for the child's kind.
+// readOnly keeps only the reading verbs for the child's kind in a role.
 func (v *victim) readOnly(role *unstructured.Unstructured) {
 	group, plural := v.resource()
 	rules, _, _ := unstructured.NestedSlice(role.Object, "rules")
@@ -244,7 +244,7 @@ func (v *victim) readOnly(role *unstructured.Unstructured) {
 	}
 }
 
-// fight lets another manager insist on another value of a label that the operator sets.
+// fight makes another field manager repeatedly set another value of a label that the operator sets.
 func fight(ctx context.Context, v *victim) (func(context.Context) error, error) {
 	labels := slices.DeleteFunc(slices.Sorted(maps.Keys(v.child.GetLabels())), func(key string) bool {
 		return strings.HasPrefix(key, "applyset.kubernetes.io/")
@@ -283,7 +283,7 @@ func fight(ctx context.Context, v *victim) (func(context.Context) error, error) 
 	return func(ctx context.Context) error {
 		cancel()
 		<-ended
-		// The painter gives up what it took.
+		// The other manager releases the label.
 		theirs.SetLabels(nil)
 
 		_, err := client.Apply(ctx, theirs.GetName(), theirs, metav1.ApplyOptions{FieldManager: "painter", Force: true})
@@ -292,7 +292,7 @@ func fight(ctx context.Context, v *victim) (func(context.Context) error, error) 
 	}, nil
 }
 
-// badSpec merges what the product has in demo/bad-spec.yaml into the owner.
+// badSpec merges the product's demo/bad-spec.yaml into the owner.
 func badSpec(ctx context.Context, v *victim) (func(context.Context) error, error) {
 	if v.badSpec == nil {
 		return nil, fmt.Errorf("the product has no demo/bad-spec.yaml for %s", title(v.owner))
@@ -313,5 +313,5 @@ func badSpec(ctx context.Context, v *victim) (func(context.Context) error, error
 	return func(ctx context.Context) error { return v.client.apply(ctx, v.sample) }, err
 }
 
-// eventKind is the kind of what is announced about an owner.
+// eventKind is the kind of events.
 var eventKind = schema.GroupVersionKind{Group: "events.k8s.io", Version: "v1", Kind: "Event"} //nolint:gochecknoglobals // a constant

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// flow is what an operator says about itself on its --describe page.
+// flow is the content of an operator's --describe page.
 type flow struct {
 	owners   []schema.GroupVersionKind // kinds it reconciles
 	children []schema.GroupVersionKind // kinds it owns

@@ -15,13 +15,11 @@ import (
 	"time"
 )
 
-// readyWithin is how long the owners may take; exceeding it ends the demo with
-// exit code 1 and the reasons.
+// readyWithin is the timeout for the owners; when it is exceeded, the demo prints the reasons and exits with code 1.
 const readyWithin = 5 * time.Minute
 
-// The operator is given the time to finish what readiness did not wait for, and
-// is then watched at rest. It asks the discovery API a last time for kinds that
-// the cluster may lack up to 7 s after the CRDs last changed.
+// The operator gets time to finish work that readiness did not wait for, and is then observed in steady state. Until 7 s after the last
+// change of the CRDs it may query the discovery API for kinds that the cluster may lack.
 const (
 	settle = 8 * time.Second
 	rest   = 5 * time.Second
@@ -40,7 +38,7 @@ func main() {
 	flag.DurationVar(&o.readyWithin, "ready-within", readyWithin, "how long the owners may take")
 	flag.Parse()
 
-	// A closed terminal and a stopped CI job clean up like ctrl-C does.
+	// A closed terminal and a stopped CI job clean up like ctrl-C.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := run(ctx, o, newScreen(os.Stdout))
 
@@ -70,7 +68,7 @@ type options struct {
 	readyWithin time.Duration
 }
 
-// run is the demo from the first process to the last.
+// run runs the demo.
 func run(ctx context.Context, o options, out *screen) (err error) {
 	p, err := findProduct(o.product)
 	if err != nil {
@@ -120,7 +118,7 @@ func run(ctx context.Context, o options, out *screen) (err error) {
 	return show(ctx, o, p, plane, out)
 }
 
-// show runs the operator on the control plane and follows the samples.
+// show runs the operator on the control plane and shows the samples.
 func show(ctx context.Context, o options, p product, plane *plane, out *screen) (err error) {
 	c, err := connect(plane.kubeconfig)
 	if err != nil {
@@ -144,7 +142,7 @@ func show(ctx context.Context, o options, p product, plane *plane, out *screen) 
 	}
 	defer programs.stop()
 
-	// A given cluster may not reach this process, and keeps its own.
+	// An existing cluster may not be able to reach this process, and keeps its own webhooks.
 	if !plane.given {
 		if err := programs.hooks.install(ctx, c); err != nil {
 			return errors.Join(err, programs.lastWords())
@@ -154,7 +152,7 @@ func show(ctx context.Context, o options, p product, plane *plane, out *screen) 
 	scene := &scene{client: c, flow: programs.flow}
 
 	if plane.given {
-		// The operator is still there when this runs, so finalizers are served.
+		// The operator still runs here and removes its finalizers.
 		defer func() { err = errors.Join(err, c.deleteAll(context.WithoutCancel(ctx), scene.created)) }()
 	}
 
@@ -169,13 +167,12 @@ func show(ctx context.Context, o options, p product, plane *plane, out *screen) 
 	return writeReadme(p, out.recorded())
 }
 
-// perform applies the samples and follows them until they are ready. Then something goes wrong on purpose, or the other steps of the script
-// are played.
+// perform applies the samples and waits until they are ready. Then it causes a failure, or executes the other steps of the script.
 func (s *programs) perform(ctx context.Context, o options, p product, scene *scene, out *screen) error {
 	switch {
 	case len(p.script.Steps) == 0:
 		out.step("samples")
-	case o.fail != "": // no other step is played
+	case o.fail != "": // other steps are skipped
 		out.act(p.script.Steps[0].Say)
 	default:
 		out.act(p.script.heading(0))
@@ -196,13 +193,13 @@ func (s *programs) perform(ctx context.Context, o options, p product, scene *sce
 	return p.script.play(ctx, p, scene, out)
 }
 
-// summarise reports what it took and that the operator is at rest now.
+// summarise reports the totals and checks that the operator is in steady state.
 func summarise(ctx context.Context, programs *programs, p product, scene *scene, out *screen) error {
 	if programs.operator == nil {
-		return nil // its metrics are out of reach
+		return nil // its metrics are not reachable
 	}
 
-	// A script changes the owners after they were all ready.
+	// A script changes the owners after they were ready.
 	if _, err := scene.look(ctx); err != nil {
 		return err
 	}
@@ -229,7 +226,7 @@ func summarise(ctx context.Context, programs *programs, p product, scene *scene,
 	return nil
 }
 
-// repository returns the root folder of the repository that dir is in.
+// repository returns the root folder of dir's repository.
 func repository(dir string) (string, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, "hack", "demo", "go.mod")); err == nil {

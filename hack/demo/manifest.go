@@ -21,9 +21,8 @@ type manifest struct {
 	object *unstructured.Unstructured
 }
 
-// readManifests reads the objects of all YAML files in and below dir, in the
-// order of the file names. Kustomizations are no objects. A folder that is not
-// there has no objects.
+// readManifests reads the objects of all YAML files in and below dir, in the order of the file names. Kustomizations are skipped. A
+// missing folder has no objects.
 func readManifests(dir string) ([]manifest, error) {
 	var found []manifest
 
@@ -77,10 +76,10 @@ func readFile(path string) ([]manifest, error) {
 		}
 
 		if string(data) == "null" {
-			continue // a document of comments
+			continue // a document with only comments
 		}
 
-		// Unlike a plain map this keeps integers integers.
+		// Unlike a plain map this preserves integers.
 		object := &unstructured.Unstructured{}
 		if err := object.UnmarshalJSON(data); err != nil {
 			return nil, fmt.Errorf("parse %s: %w", path, err)

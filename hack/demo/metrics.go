@@ -14,14 +14,13 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// requestsMetric counts what a client-go client sends.
+// requestsMetric counts the requests of a client-go client.
 const requestsMetric = "rest_client_requests_total"
 
 // requestCounts is a number of API requests by HTTP method.
 type requestCounts map[string]int
 
-// minus returns the requests since an earlier count. A program that was
-// started again counts from zero, so nothing is ever negative.
+// minus returns the requests since an earlier count. The counters of a restarted program start at zero, so the result is at least zero.
 func (r requestCounts) minus(earlier requestCounts) requestCounts {
 	difference := requestCounts{}
 
@@ -34,7 +33,7 @@ func (r requestCounts) minus(earlier requestCounts) requestCounts {
 	return difference
 }
 
-// rounded is the number of all requests with one digit: it differs a little from demo to demo.
+// rounded returns the number of all requests rounded to one digit, because it varies between demos.
 func (r requestCounts) rounded() int {
 	total, unit := 0, 1
 	for _, count := range r {
@@ -63,7 +62,7 @@ func (r requestCounts) String() string {
 	return fmt.Sprintf("%d (%s)", total, strings.Join(parts, ", "))
 }
 
-// requests asks the program's metrics how many requests it made.
+// requests returns the number of requests in the program's metrics.
 func (p *program) requests(ctx context.Context) (requestCounts, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.metrics+"/metrics", nil)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// browsers are the programs that can take a picture of a page without a screen.
+// browsers are programs that can take a screenshot without a display.
 var browsers = []string{"chromium-headless-shell", "chromium", "google-chrome"} //nolint:gochecknoglobals // a constant
 
-// picture stores a picture of the operator's debug page about the owner beside the demo. Without a browser there is none.
+// picture stores a screenshot of the operator's debug page about the owner next to the demo. Without a browser it does nothing.
 func (s *programs) picture(ctx context.Context, v *victim, out *screen) {
 	query := url.Values{"kind": {v.owner.GetKind()}, "namespace": {v.owner.GetNamespace()}, "name": {v.owner.GetName()}, "format": {"html"}}
 	page := "http://" + s.operator.metrics + "/debug/explain?" + query.Encode()
@@ -32,7 +32,7 @@ func (s *programs) picture(ctx context.Context, v *victim, out *screen) {
 	out.say("  picture    " + file)
 }
 
-// pictureFile is explain.png beside the program.
+// pictureFile returns explain.png next to the program.
 func pictureFile() (string, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -42,7 +42,7 @@ func pictureFile() (string, error) {
 	return filepath.Join(filepath.Dir(program), "explain.png"), nil
 }
 
-// takePicture lets a browser open the page and store what it shows.
+// takePicture takes a screenshot of the page with a browser.
 func takePicture(ctx context.Context, page, file string) error {
 	for _, name := range browsers {
 		program, err := exec.LookPath(name)

@@ -13,16 +13,15 @@ import (
 	"time"
 )
 
-// plane is the control plane that the demo runs on.
+// plane is the control plane of the demo.
 type plane struct {
 	kubeconfig string
 	given      bool
 	root, name string
-	logs       string // a folder for what runs on it
+	logs       string // a folder for logs
 }
 
-// startPlane starts a control plane, or uses the given one. With serverOnly it
-// is etcd and kube-apiserver alone, and no other component is built.
+// startPlane starts a control plane, or uses the given one. With serverOnly it starts only etcd and kube-apiserver.
 func startPlane(ctx context.Context, root, kubeconfig string, serverOnly bool) (*plane, error) {
 	if kubeconfig != "" {
 		if _, err := os.Stat(kubeconfig); err != nil {
@@ -34,8 +33,7 @@ func startPlane(ctx context.Context, root, kubeconfig string, serverOnly bool) (
 
 	p := &plane{root: root, name: "demo-" + strconv.Itoa(os.Getpid())}
 
-	// The owner's id lets the next start remove this cluster if the demo is
-	// killed and cannot.
+	// The owner's PID lets the next start remove this cluster if the demo is killed.
 	args := []string{"start", "-name", p.name, "-owner-pid", strconv.Itoa(os.Getpid())}
 	if serverOnly {
 		args = append(args, "-server-only")
@@ -43,7 +41,7 @@ func startPlane(ctx context.Context, root, kubeconfig string, serverOnly bool) (
 
 	out, err := controlplane(ctx, root, args...)
 	if err != nil {
-		// It may have been interrupted half way.
+		// It may have been interrupted.
 		return nil, errors.Join(fmt.Errorf("start the control plane: %w", err), p.stop(context.WithoutCancel(ctx)))
 	}
 
@@ -52,7 +50,7 @@ func startPlane(ctx context.Context, root, kubeconfig string, serverOnly bool) (
 	return p, nil
 }
 
-// stop stops what startPlane started; a given cluster stays.
+// stop stops a control plane of startPlane; an existing cluster is kept.
 func (p *plane) stop(ctx context.Context) error {
 	if p.given {
 		return nil
@@ -65,8 +63,7 @@ func (p *plane) stop(ctx context.Context) error {
 	return nil
 }
 
-// controlplane runs hack/controlplane; what it says about its progress is
-// shown as it comes.
+// controlplane runs hack/controlplane and shows its progress.
 func controlplane(ctx context.Context, root string, args ...string) (string, error) {
 	command := goCommand(ctx, filepath.Join(root, "hack", "controlplane"), append([]string{"run", "."}, args...)...)
 	command.Stderr = os.Stderr
@@ -79,22 +76,20 @@ func controlplane(ctx context.Context, root string, args ...string) (string, err
 	return string(out), err
 }
 
-// goCommand prepares the go command in a module, out of reach of the
-// terminal's ctrl-C and of a workspace.
+// goCommand prepares a go command in a module, protected from the terminal's ctrl-C and from a workspace.
 func goCommand(ctx context.Context, module string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = module
 	command.Env = append(os.Environ(), "PWD="+module, "GOWORK=off")
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// The group, because `go run` does not pass signals on.
+	// Signal the group, because `go run` does not forward signals.
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
 	command.WaitDelay = 30 * time.Second
 
 	return command
 }
 
-// moduleFolder returns where the go command keeps a module that another one
-// requires.
+// moduleFolder returns the folder of a required module in the module cache.
 func moduleFolder(module, path string) (string, error) {
 	command := goCommand(context.Background(), module, "list", "-m", "-f", "{{.Dir}}", path)
 
@@ -106,7 +101,7 @@ func moduleFolder(module, path string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// withStderr adds what a command said to its exit error.
+// withStderr adds a command's output to its exit error.
 func withStderr(err error) error {
 	var failed *exec.ExitError
 	if errors.As(err, &failed) && len(failed.Stderr) > 0 {

@@ -8,20 +8,19 @@ import (
 	"strings"
 )
 
-// product is what the demo finds in examples/<name>.
+// product is the content of examples/<name>.
 type product struct {
 	name    string
 	root    string // of the repository
 	crds    []manifest
-	foreign []manifest // CRDs that belong to somebody else
+	foreign []manifest // CRDs of other projects
 	hooks   []manifest // configurations of admission
 	samples []manifest
 	script  script
-	standin bool // a program plays the controllers of foreign kinds
+	standin bool // a program simulates the controllers of foreign kinds
 }
 
-// gatewayGroup is served by CRDs that come in a Go module, which the examples
-// require anyway.
+// gatewayGroup is the API group whose CRDs are in a Go module that the examples require.
 const gatewayGroup = "gateway.networking.k8s.io"
 
 // findProduct reads the manifests of a product.
@@ -56,7 +55,7 @@ func readProduct(root, name string) (product, error) {
 		return p, fmt.Errorf("examples/%s/config/samples has no object to apply", name)
 	}
 
-	// What only the steps of the demo apply is no sample for users.
+	// Objects that only the steps of the demo apply are not samples for users.
 	extra, err := readManifests(filepath.Join(folder, "demo", "objects"))
 	if err != nil {
 		return p, err
@@ -86,7 +85,7 @@ func readProduct(root, name string) (product, error) {
 	return p, nil
 }
 
-// readCRDs reads the CRDs of the product, and those of other projects that it needs.
+// readCRDs reads the CRDs of the product, and the required ones of other projects.
 func (p *product) readCRDs(folder string) error {
 	all, err := readManifests(filepath.Join(folder, "config"))
 	if err != nil {
@@ -119,18 +118,17 @@ func (p *product) readCRDs(folder string) error {
 	return nil
 }
 
-// scriptFile is the file with the script, which may not exist.
+// scriptFile returns the path of the script, which may not exist.
 func (p product) scriptFile() string {
 	return filepath.Join(p.root, "examples", p.name, "demo", "script.yaml")
 }
 
-// serverOnly reports whether etcd and kube-apiserver are enough. What goes wrong
-// on purpose may need a controller of the cluster, such as that of quotas.
+// serverOnly reports whether etcd and kube-apiserver suffice. A failure may need a controller of the cluster, such as that of quotas.
 func (p product) serverOnly(fail string) bool {
 	return p.script.ServerOnly && fail == ""
 }
 
-// productNames lists the examples that have a main package and are no module of their own.
+// productNames lists the examples with a main package that are not separate modules.
 func productNames(root string) []string {
 	mains, err := filepath.Glob(filepath.Join(root, "examples", "*", "main.go"))
 	if err != nil {
@@ -140,7 +138,7 @@ func productNames(root string) []string {
 	var names []string
 	for _, path := range mains {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(path), "go.mod")); err == nil {
-			continue // a module of its own, which its tests show
+			continue // a separate module, which its own tests demonstrate
 		}
 
 		names = append(names, filepath.Base(filepath.Dir(path)))

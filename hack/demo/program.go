@@ -15,15 +15,14 @@ import (
 	"time"
 )
 
-// program is a process that is started again when it ends, as a Deployment
-// would, until it is stopped.
+// program is a process that is restarted when it ends, like a Deployment's, until it is stopped.
 type program struct {
 	name     string
 	binary   string
 	args     []string
 	log      string
-	metrics  string // address of its metrics, empty without
-	probes   string // address of its probes, empty without
+	metrics  string // address of its metrics, may be empty
+	probes   string // address of its probes, may be empty
 	out      *screen
 	restarts int
 
@@ -33,11 +32,11 @@ type program struct {
 	ended   chan struct{}
 }
 
-// restartPause keeps a program that ends at once from spinning.
+// restartPause limits the restarts of a program that ends immediately.
 const restartPause = time.Second
 
-// start starts the program. The goroutine keeps its thread: where the kernel
-// ends children with their parent, it means the parent's thread.
+// start starts the program. The goroutine keeps its thread, because a child that the kernel ends with its parent depends on the parent's
+// thread.
 func (p *program) start() error {
 	started := make(chan error, 1)
 	p.ended = make(chan struct{})
@@ -103,7 +102,7 @@ func (p *program) spawn() (*exec.Cmd, error) {
 	return command, nil
 }
 
-// pid is the id of the process that runs now or ran last.
+// pid returns the ID of the current or last process.
 func (p *program) pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +110,7 @@ func (p *program) pid() int {
 	return p.process.Pid
 }
 
-// stop asks the process to end, and kills it when it does not.
+// stop sends a signal to the process, and kills it if it does not end.
 func (p *program) stop() {
 	p.mu.Lock()
 	p.stopped = true
@@ -129,18 +128,16 @@ func (p *program) stop() {
 	}
 }
 
-// programs are the operator, unless it runs in the cluster, and the stand-in,
-// if there is one.
+// programs are the operator, unless it runs in the cluster, and the stand-in, if it exists.
 type programs struct {
 	operator *program
 	standin  *program
 	flow     flow
 	hooks    *hooks
-	rights   []manifest // of the operator, where they are taken away
+	rights   []manifest // of the operator, for failures that remove permissions
 }
 
-// startPrograms builds and starts the operator, unless it is deployed, and with
-// it the stand-in, if the product has one and it is wanted.
+// startPrograms builds and starts the operator, unless it is deployed, and the stand-in, if the product has one and it is requested.
 func startPrograms(ctx context.Context, o options, p product, c *cluster, plane *plane, out *screen) (*programs, error) {
 	binary, err := buildProgram(ctx, p.root, p.name, "./"+p.name, out)
 	if err != nil {
@@ -241,7 +238,7 @@ func (s *programs) startStandin(ctx context.Context, p product, plane *plane, ou
 	return nil
 }
 
-// stop stops the operator first: it would report what the stand-in leaves.
+// stop stops the operator first, because it would report the missing stand-in.
 func (s *programs) stop() {
 	if s.operator != nil {
 		s.operator.stop()
@@ -275,8 +272,7 @@ func (s *programs) lastWords() error {
 	return errors.New("the operator last said:\n" + strings.Join(lines, "\n"))
 }
 
-// buildProgram builds a main package of the examples into bin/; the go command
-// does nothing when that is current.
+// buildProgram builds a main package of the examples into bin/ if it is outdated.
 func buildProgram(ctx context.Context, root, name, pkg string, out *screen) (string, error) {
 	binary := filepath.Join(root, "bin", name)
 	if _, err := os.Stat(binary); err != nil {
@@ -293,7 +289,7 @@ func buildProgram(ctx context.Context, root, name, pkg string, out *screen) (str
 	return binary, nil
 }
 
-// freeAddresses returns two loopback addresses that nobody listens on.
+// freeAddresses returns two free loopback addresses.
 func freeAddresses() ([2]string, error) {
 	var found [2]string
 

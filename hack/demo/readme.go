@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// The markers in a README, on lines of their own, between which the demo writes its steps.
+// The markers in a README, on lines of their own, around the steps.
 const (
 	readmeBegin = "<!-- demo: written by make demo README=1 -->"
 	readmeEnd   = "<!-- demo: end -->"
 )
 
-// readme is the file with the steps.
+// readme returns the path of the README.
 func (p product) readme() string { return filepath.Join(p.root, "examples", p.name, "README.md") }
 
-// writeReadme replaces what the product's README has between the markers.
+// writeReadme replaces the part of the product's README between the markers.
 func writeReadme(p product, lines []string) error {
 	data, err := os.ReadFile(p.readme())
 	if err != nil {

@@ -18,8 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// scene is everything that is looked at: the samples that the operator
-// reconciles, and what hangs on them.
+// scene is the set of displayed objects: the samples that the operator reconciles, and their children.
 type scene struct {
 	client  *cluster
 	flow    flow
@@ -37,7 +36,7 @@ func (s *scene) apply(ctx context.Context, samples []manifest) error {
 	return err
 }
 
-// actor is one object on the scene.
+// actor is one displayed object.
 type actor struct {
 	depth      int // 0 is an owner, 1 its child, and so on
 	kind, key  string
@@ -52,7 +51,7 @@ type condition struct {
 	ObservedGeneration            int64
 }
 
-// grandchildren are kinds that built-in controllers make out of children.
+// grandchildren returns kinds that built-in controllers create for children.
 func grandchildren() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
 		{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
@@ -74,7 +73,7 @@ func (s *scene) owners() []*unstructured.Unstructured {
 	return owners
 }
 
-// look reads the scene as it is now.
+// look reads the current scene.
 func (s *scene) look(ctx context.Context) ([]actor, error) {
 	var actors []actor
 
@@ -108,8 +107,7 @@ func (s *scene) look(ctx context.Context) ([]actor, error) {
 	return actors, nil
 }
 
-// list reads the objects of all kinds that may be children in a namespace; of
-// a cluster-scoped owner in all namespaces.
+// list reads the objects of all kinds that may be children in a namespace, for a cluster-scoped owner in all namespaces.
 func (s *scene) list(ctx context.Context, namespace string) ([]*unstructured.Unstructured, error) {
 	var found []*unstructured.Unstructured
 
@@ -145,8 +143,7 @@ func (s *scene) list(ctx context.Context, namespace string) ([]*unstructured.Uns
 	return found, nil
 }
 
-// appendChildren appends what owner owns, and what that owns, depth first and
-// in the order of the list.
+// appendChildren appends the children of owner and their children, depth first and in the order of the list.
 func appendChildren(actors []actor, all []*unstructured.Unstructured, owner types.UID, depth int) []actor {
 	for _, object := range all {
 		owned := slices.ContainsFunc(object.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner })
@@ -183,14 +180,14 @@ func newActor(object *unstructured.Unstructured, depth int) actor {
 	}
 
 	a.ready = slices.ContainsFunc(a.conditions, func(c condition) bool {
-		// There are kinds whose conditions have no generation.
+		// Some kinds have conditions without a generation.
 		return c.Type == "Ready" && c.Status == "True" && (c.ObservedGeneration == 0 || c.ObservedGeneration == object.GetGeneration())
 	})
 
 	return a
 }
 
-// conditionsOf reads status.conditions; what is malformed reads as empty.
+// conditionsOf reads status.conditions; malformed conditions are omitted.
 func conditionsOf(object *unstructured.Unstructured) []condition {
 	list, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
 	if err != nil {
@@ -220,7 +217,7 @@ func conditionsOf(object *unstructured.Unstructured) []condition {
 	return found
 }
 
-// follow shows the scene until every owner is ready. A script may bring its owners later.
+// follow shows the scene until every owner is ready. A script may create its owners later.
 func follow(ctx context.Context, within time.Duration, s *scene, out *screen) error {
 	if len(s.owners()) == 0 && out.brief {
 		return nil
@@ -259,8 +256,7 @@ func allReady(actors []actor) bool {
 	return !slices.ContainsFunc(actors, func(a actor) bool { return a.depth == 0 && !a.ready })
 }
 
-// reasons reports what is not as it should be: conditions of owners, and children
-// that are not ready.
+// reasons returns the conditions of owners, and the children, that are not ready.
 func reasons(actors []actor) error {
 	var lines []error
 

@@ -14,22 +14,21 @@ import (
 	"golang.org/x/term"
 )
 
-// screen shows the demo: on a terminal as one picture that is redrawn, with
-// colours; elsewhere as plain lines, one for each change.
+// screen displays the demo: on a terminal as one picture that is redrawn, with colours; elsewhere as plain lines, one for each change.
 type screen struct {
 	out    io.Writer
 	size   func() (width, height int) // of the terminal; 0 where there is none
 	colour bool
 	began  time.Time
-	acted  time.Time // when the first step began
-	// brief is a demo that its script tells: the steps and their facts stay on the screen, and the picture is there only while one is
-	// waited for.
+	acted  time.Time // start of the first step
+	// brief is the mode for a demo with a script: the steps and their facts remain on the screen, and the picture is shown only while the
+	// demo waits for one.
 	brief bool
 
 	mu    sync.Mutex
-	drawn int               // lines of the picture that is on the terminal
-	seen  map[string]string // what was last said about an object
-	told  []string          // the steps, facts and the summary, without times
+	drawn int               // lines of the current picture
+	seen  map[string]string // last text about an object
+	told  []string          // steps, facts and summary, without times
 }
 
 func newScreen(file *os.File) *screen {
@@ -50,12 +49,12 @@ func newScreen(file *os.File) *screen {
 	return s
 }
 
-// step announces a part of the demo.
+// step prints the start of a part of the demo.
 func (s *screen) step(what string) {
 	s.say(s.paint("1", "== "+what))
 }
 
-// act announces a step of the script.
+// act prints the start of a step of the script.
 func (s *screen) act(heading string) {
 	if s.acted.IsZero() {
 		s.acted = time.Now()
@@ -65,13 +64,13 @@ func (s *screen) act(heading string) {
 	s.record(heading)
 }
 
-// fact shows what a step was about, and how long it took.
+// fact prints the result of a step, and its duration.
 func (s *screen) fact(after time.Duration, seen string) {
 	s.say(s.paint("32", fmt.Sprintf("%7.1fs", after.Seconds())) + "  " + seen)
 	s.record("     " + seen)
 }
 
-// record keeps a line for the README.
+// record records a line for the README.
 func (s *screen) record(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +78,7 @@ func (s *screen) record(line string) {
 	s.told = append(s.told, generatedName.ReplaceAllString(line, "-..."))
 }
 
-// generatedName is what ReplicaSets and Deployments append to the names of Pods.
+// generatedName matches the suffix that ReplicaSets and Deployments append to the names of Pods.
 var generatedName = regexp.MustCompile(`-[0-9a-f]{8,10}-[0-9a-z]{5}\b`) //nolint:gochecknoglobals // a constant
 
 // recorded returns the lines for the README.
@@ -90,7 +89,7 @@ func (s *screen) recorded() []string {
 	return slices.Clone(s.told)
 }
 
-// live reports whether there is a terminal, on which a picture can be redrawn.
+// live reports whether there is a terminal, where a picture can be redrawn.
 func (s *screen) live() bool {
 	width, _ := s.size()
 
@@ -106,20 +105,20 @@ func (s *screen) say(line string) {
 		s.erase()
 	}
 
-	// The picture stays where it is and a new one begins below the line.
+	// The picture remains and a new one begins below the line.
 	s.drawn = 0
 
 	fmt.Fprintln(s.out, line)
 }
 
-// erase takes the picture from the terminal.
+// erase removes the picture from the terminal.
 func (s *screen) erase() {
 	if s.drawn > 0 {
 		fmt.Fprintf(s.out, "\x1b[%dA\x1b[J", s.drawn)
 	}
 }
 
-// draw shows the actors.
+// draw displays the actors.
 func (s *screen) draw(elapsed time.Duration, actors []actor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +137,7 @@ func (s *screen) draw(elapsed time.Duration, actors []actor) {
 		lines = append(lines, s.lines(a, width)...)
 	}
 
-	// A picture that is taller than the terminal could not be redrawn.
+	// A picture that is taller than the terminal cannot be redrawn.
 	if room := height - 1; len(lines) > room {
 		lines = append(lines[:max(1, room-1)], fmt.Sprintf("… %d more lines", len(lines)-room+1))
 	}
@@ -149,7 +148,7 @@ func (s *screen) draw(elapsed time.Duration, actors []actor) {
 	s.drawn = len(lines)
 }
 
-// lines are the lines of one actor in the picture.
+// lines returns the lines of one actor in the picture.
 func (s *screen) lines(a actor, width int) []string {
 	if a.depth > 0 {
 		name := strings.Repeat("  ", a.depth) + a.kind + " " + a.key
@@ -176,7 +175,7 @@ func (s *screen) lines(a actor, width int) []string {
 	return lines
 }
 
-// changes prints a line for what is new since the last time.
+// changes prints a line for each change since the last call.
 func (s *screen) changes(elapsed time.Duration, actors []actor) {
 	stamp := fmt.Sprintf("%6.1fs ", elapsed.Seconds())
 
@@ -209,20 +208,20 @@ func (s *screen) change(stamp, what, now string) {
 	fmt.Fprintln(s.out, stamp+what+": "+now)
 }
 
-// settled reports that everything is ready.
+// settled prints that everything is ready.
 func (s *screen) settled(after time.Duration) {
 	s.say(s.paint("32", fmt.Sprintf("ready after %s", after.Round(100*time.Millisecond))))
 }
 
-// totals are what the summary has.
+// totals are the figures of the summary.
 type totals struct {
 	steps      int
 	actors     []actor
-	busy, idle requestCounts // until the end of the last step, and while nothing changes
+	busy, idle requestCounts // until the end of the last step, and in steady state
 	restarts   int
 }
 
-// summary is the end of a demo that went well.
+// summary prints the end of a successful demo.
 func (s *screen) summary(t totals) {
 	owners, children := 0, 0
 
@@ -267,7 +266,7 @@ func (s *screen) summary(t totals) {
 		t.steps, t.steps, minutes, t.busy.rounded(), t.idle, rest, owners, children))
 }
 
-// portray records the actors as they are in the end.
+// portray records the actors at the end.
 func (s *screen) portray(actors []actor) {
 	for _, a := range actors {
 		line := strings.Repeat("  ", a.depth) + "     " + a.kind + " " + a.key
@@ -283,7 +282,7 @@ func (s *screen) portray(actors []actor) {
 	}
 }
 
-// state is the painted state of a child.
+// state returns the coloured state of a child.
 func (s *screen) state(a actor) string {
 	paint := "33"
 
@@ -298,7 +297,7 @@ func (s *screen) state(a actor) string {
 	return s.paint(paint, fmt.Sprintf("%-12s", a.component.GetState()))
 }
 
-// paint wraps text in a colour, where there are colours.
+// paint adds a colour to text, if colours are supported.
 func (s *screen) paint(code, text string) string {
 	if !s.colour {
 		return text
@@ -307,7 +306,7 @@ func (s *screen) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// fit pads or cuts a line to a width, so that no line of the picture wraps.
+// fit pads or truncates a line to a width, so that no line of the picture wraps.
 func (s *screen) fit(text string, width int) string {
 	runes := []rune(text)
 	if width = max(width, 10); len(runes) > width {

@@ -24,18 +24,18 @@ import (
 
 // script is the life cycle of a product, in steps.
 type script struct {
-	// Steps in their order. The first one applies every sample that no other step applies, and waits until all owners among them are ready.
+	// Steps in order. The first one applies every sample that no other step applies, and waits until all owners among them are ready.
 	Steps []step `json:"steps"`
-	// ServerOnly runs the demo on etcd and kube-apiserver alone: no sample needs
-	// a pod, a service account of the cluster or garbage collection.
+	// ServerOnly runs the demo only on etcd and kube-apiserver: no sample needs a pod, a service account of the cluster or garbage
+	// collection.
 	ServerOnly bool `json:"serverOnly,omitempty"`
 }
 
-// step changes objects and waits until the facts that follow are true.
+// step changes objects and waits until the facts are true.
 type step struct {
-	// Say is one sentence: what happens, and why the operator does what is seen.
+	// Say is one sentence: the change, and the reason for the operator's reaction.
 	Say string `json:"say"`
-	// Apply and Delete name samples, as Kind/name. A sample that a step applies is not applied before.
+	// Apply and Delete list samples as Kind/name. A sample that a step applies is not applied before.
 	Apply  []string `json:"apply,omitempty"`
 	Delete []string `json:"delete,omitempty"`
 	// Patch are merge patches with apiVersion, kind and metadata of their objects.
@@ -50,18 +50,18 @@ type sight struct {
 	Kind       string `json:"kind"`
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
-	// Condition is the type of a status condition: wanted are its status and its reason. Its message is shown.
+	// Condition is the type of a status condition, followed by its expected status and reason. Its message is displayed.
 	Condition string `json:"condition,omitempty"`
-	// Field is the path of a field: in a list an element is found by its name or its index, of a map the keys are looked at.
+	// Field is the path of a field: an element of a list is selected by its name or its index; for a map the keys are compared.
 	Field []string `json:"field,omitempty"`
 	Want  []string `json:"want,omitempty"`
-	// Message is what the message of the condition contains.
+	// Message is a text in the message of the condition.
 	Message string `json:"message,omitempty"`
-	// Gone is an object that does not exist.
+	// Gone requires that the object does not exist.
 	Gone bool `json:"gone,omitempty"`
 }
 
-// readScript reads the script of a product; none is an empty one.
+// readScript reads the script of a product; a missing script is empty.
 func readScript(file string) (script, error) {
 	var s script
 
@@ -124,7 +124,7 @@ func (s script) opening(samples []manifest) []manifest {
 	})
 }
 
-// rehearse plays the script without a cluster: every sample that a step applies or deletes must be there then.
+// rehearse checks the script without a cluster: every sample that a step applies or deletes must exist then.
 func (s script) rehearse(samples []manifest) error {
 	scene := map[string]bool{}
 	for _, m := range s.opening(samples) {
@@ -152,10 +152,10 @@ func (s script) rehearse(samples []manifest) error {
 	return nil
 }
 
-// brief reports whether the steps are what the demo shows: there are several, and they are played.
+// brief reports whether the demo shows only the steps: there are several, and they are executed.
 func (s script) brief(fail string) bool { return len(s.Steps) > 1 && fail == "" }
 
-// heading is the line of a step by its index.
+// heading returns the line of a step by its index.
 func (s script) heading(index int) string {
 	if len(s.Steps) == 1 {
 		return s.Steps[index].Say
@@ -168,7 +168,7 @@ func title(object *unstructured.Unstructured) string {
 	return object.GetKind() + "/" + object.GetName()
 }
 
-// play plays the steps after the first one, and waits for the facts of all.
+// play executes the steps after the first one, and waits for the facts of all.
 func (s script) play(ctx context.Context, p product, scene *scene, out *screen) error {
 	for i, a := range s.Steps {
 		if i > 0 {
@@ -189,7 +189,7 @@ func (s script) play(ctx context.Context, p product, scene *scene, out *screen) 
 	return nil
 }
 
-// perform applies, patches and deletes the objects of the step. That the samples exist was rehearsed.
+// perform applies, patches and deletes the objects of the step. rehearse has checked that the samples exist.
 func (s step) perform(ctx context.Context, samples []manifest, scene *scene) error {
 	var wanted []manifest
 
@@ -224,7 +224,7 @@ func (s step) perform(ctx context.Context, samples []manifest, scene *scene) err
 	return scene.client.deleteAll(ctx, gone)
 }
 
-// patch merges a partial object into the one that it names.
+// patch merges a partial object into the existing one.
 func (c *cluster) patch(ctx context.Context, partial map[string]any) error {
 	object := unstructured.Unstructured{Object: partial}
 
@@ -245,7 +245,7 @@ func (c *cluster) patch(ctx context.Context, partial map[string]any) error {
 	return nil
 }
 
-// await waits until the object is as wanted, and shows it.
+// await waits until the object is as expected, and shows it.
 func (s sight) await(ctx context.Context, scene *scene, out *screen) error {
 	began := time.Now()
 
@@ -261,7 +261,7 @@ func (s sight) await(ctx context.Context, scene *scene, out *screen) error {
 		}
 
 		if round%4 == 3 && out.live() {
-			// Drawing is optional, so a read error does not fail the step.
+			// The picture is optional, so a read error does not fail the step.
 			if actors, err := scene.look(ctx); err == nil {
 				out.draw(time.Since(began), actors)
 			}
@@ -275,7 +275,7 @@ func (s sight) await(ctx context.Context, scene *scene, out *screen) error {
 	}
 }
 
-// look reads the object, and reports what there is and whether it is as wanted.
+// look reads the object, and returns its state and whether it is as expected.
 func (s sight) look(ctx context.Context, c *cluster) (seen string, done bool, err error) {
 	client, err := c.resource(schema.FromAPIVersionAndKind(s.APIVersion, s.Kind), s.Namespace)
 	if meta.IsNoMatchError(err) {
@@ -305,7 +305,7 @@ func (s sight) look(ctx context.Context, c *cluster) (seen string, done bool, er
 	return seen, !s.Gone && slices.Equal(values, s.Want) && strings.Contains(message, s.Message), nil
 }
 
-// read returns what the object has where the sight looks.
+// read returns the value of the object that the sight describes.
 func (s sight) read(object *unstructured.Unstructured) (values []string, message string) {
 	if s.Gone {
 		return []string{"exists"}, ""
@@ -341,7 +341,7 @@ func fieldOf(at any, path []string) any {
 	return at
 }
 
-// elementOf returns the element of a list with that name or index, nil for none.
+// elementOf returns the element of a list with the name or index, nil for none.
 func elementOf(list []any, part string) any {
 	for _, element := range list {
 		if fields, ok := element.(map[string]any); ok && fields["name"] == part {
@@ -356,7 +356,7 @@ func elementOf(list []any, part string) any {
 	return nil
 }
 
-// valuesOf returns a value as text, and of a map the keys.
+// valuesOf returns a value as text, for a map the keys.
 func valuesOf(value any) []string {
 	if value == nil {
 		return []string{"nothing"}
@@ -369,14 +369,14 @@ func valuesOf(value any) []string {
 	return []string{fmt.Sprint(value)}
 }
 
-// String names the object and where the sight looks.
+// String returns the object and the path or condition.
 func (s sight) String() string {
 	name := strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")
 
 	return strings.TrimSpace(s.Kind + " " + name + " " + s.Condition + strings.Join(s.Field, "."))
 }
 
-// wanted is the fact as a text.
+// wanted returns the fact as text.
 func (s sight) wanted() string {
 	if s.Gone {
 		return s.String() + ": does not exist"

@@ -15,16 +15,16 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// hooks is where the operator's webhooks are served, nil when it has none.
+// hooks describes the operator's webhook server, nil if it has none.
 type hooks struct {
 	address        string // host and port
-	folder         string // of tls.crt and tls.key
-	authority      []byte // PEM, what the API server trusts
+	folder         string // with tls.crt and tls.key
+	authority      []byte // PEM, the CA that the API server trusts
 	configurations []manifest
 	converted      []manifest // CRDs with several versions
 }
 
-// newHooks makes a certificate that lives as long as the demo.
+// newHooks creates a temporary certificate.
 func newHooks(p product, logs string) (*hooks, error) {
 	converted := severalVersions(p.crds)
 	if len(p.hooks)+len(converted) == 0 {
@@ -62,7 +62,7 @@ func newHooks(p product, logs string) (*hooks, error) {
 	return h, nil
 }
 
-// args are what the operator is told.
+// args returns the operator's arguments.
 func (h *hooks) args() []string {
 	if h == nil {
 		return nil
@@ -73,7 +73,7 @@ func (h *hooks) args() []string {
 	return []string{"--webhook-port=" + port, "--webhook-cert-dir=" + h.folder}
 }
 
-// install lets the API server ask the operator, once that answers.
+// install configures the webhooks in the API server, once the operator serves them.
 func (h *hooks) install(ctx context.Context, c *cluster) error {
 	if h == nil {
 		return nil
@@ -108,7 +108,7 @@ func (h *hooks) install(ctx context.Context, c *cluster) error {
 	return nil
 }
 
-// convert lets the API server ask the operator for other versions of an object.
+// convert configures the conversion webhook of a CRD.
 func (h *hooks) convert(crd *unstructured.Unstructured) error {
 	return unstructured.SetNestedMap(crd.Object, map[string]any{
 		"strategy": "Webhook",
@@ -121,7 +121,7 @@ func (h *hooks) convert(crd *unstructured.Unstructured) error {
 	}, "spec", "conversion")
 }
 
-// severalVersions are the CRDs whose objects are converted.
+// severalVersions returns the CRDs whose objects need conversion.
 func severalVersions(crds []manifest) []manifest {
 	return slices.DeleteFunc(slices.Clone(crds), func(m manifest) bool {
 		versions, _, err := unstructured.NestedSlice(m.object.Object, "spec", "versions")
@@ -129,7 +129,7 @@ func severalVersions(crds []manifest) []manifest {
 	})
 }
 
-// await waits until somebody listens.
+// await waits until the webhook server listens.
 func (h *hooks) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -148,8 +148,7 @@ func (h *hooks) await(ctx context.Context) error {
 	}
 }
 
-// redirect replaces the Service of each webhook, which a process beside the
-// cluster does not have, by its address.
+// redirect replaces the Service of each webhook, which a local process does not have, by its address.
 func (h *hooks) redirect(configuration *unstructured.Unstructured) error {
 	webhooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
 	if err != nil {

@@ -33,7 +33,7 @@ func markdown() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 }
 
-// pages are the Markdown files, by path below root.
+// pages returns the Markdown files, by path below root.
 func pages(root string) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -57,7 +57,7 @@ func pages(root string) (map[string][]byte, error) {
 	return found, err
 }
 
-// local reports whether a link leads to a file of the repository.
+// local reports whether a link has a file of the repository as target.
 func local(link string) bool {
 	return link != "" && !strings.Contains(link, "://") && !strings.HasPrefix(link, "mailto:")
 }
@@ -123,7 +123,7 @@ func write(root, out string) error {
 	return nil
 }
 
-// render renders a page; links to other pages lead to what these are rendered to.
+// render renders a page; links to other pages are replaced by their rendered paths.
 func render(source []byte) (string, error) {
 	md := markdown()
 	page := md.Parser().Parse(text.NewReader(source))

@@ -14,31 +14,30 @@ import (
 )
 
 const (
-	reasonAvailable   = "DeploymentAvailable"   // all gates are passed
-	reasonUnavailable = "DeploymentUnavailable" // the Deployment, or what stands before it, does not exist or does not serve
-	reasonCooldown    = "DeploymentCooldown"    // it serves, but not for long enough yet
+	reasonAvailable   = "DeploymentAvailable"   // all gates are open
+	reasonUnavailable = "DeploymentUnavailable" // the Deployment or its Service does not exist or does not serve
+	reasonCooldown    = "DeploymentCooldown"    // it has not served long enough yet
 )
 
-// Availability are the gates that a Deployment behind a Service has to pass before it counts as serving. Unlike [Of] it
-// asks whether requests can be answered, not whether a rollout is complete: replicas that are missing beside one that serves do
-// not matter.
+// Availability checks whether a Deployment behind a Service serves requests. Unlike [Of] it does not require a complete rollout: missing
+// replicas do not matter if one serves.
 type Availability struct {
-	// Deployment is the workload; nil is one that does not exist yet.
+	// Deployment is the workload; nil if it does not exist yet.
 	Deployment *appsv1.Deployment
-	// Pods are those of the workload. They only explain why it is not available.
+	// Pods of the workload. They only explain why it is not available.
 	Pods []corev1.Pod
-	// Endpoints is how many ready addresses the Service has, and EndpointsErr why that is not known.
+	// Endpoints is the number of ready addresses of the Service; EndpointsErr reports why it is unknown.
 	Endpoints    int
 	EndpointsErr error
-	// MinAge is how long the Deployment's condition Available must have been True. Zero asks for nothing.
+	// MinAge is the minimum time since the Deployment's condition Available became True. 0 disables the check.
 	MinAge time.Duration
-	// Now is the time of the pass.
+	// Now is the time of the reconciliation.
 	Now time.Time
 }
 
-// Component returns the first gate that is closed, in the order Deployment, endpoints, age, with the reason "DeploymentUnavailable", or
-// "DeploymentCooldown" for the age; Ready with the reason "DeploymentAvailable" when none is. The delay is when the
-// gate of the age opens by itself; zero when there is nothing to wait for.
+// Component returns the first closed gate, in the order Deployment, endpoints, age, with the reason "DeploymentUnavailable", or
+// "DeploymentCooldown" for the age. It is Ready with the reason "DeploymentAvailable" if all gates are open. delay is the time until the
+// age gate opens; 0 if there is no need to wait.
 func (a Availability) Component() (c health.Component, delay time.Duration) {
 	if a.Deployment == nil {
 		return missing(reasonUnavailable, "Deployment"), 0
@@ -66,7 +65,7 @@ func (a Availability) Component() (c health.Component, delay time.Duration) {
 	return ready(reasonAvailable, "Deployment is available"), 0
 }
 
-// conditions returns the condition Available of the Deployment if it is true, or nil and why it is not.
+// conditions returns the Deployment's condition Available if it is true, else nil and the reason.
 func (a Availability) conditions() (available *appsv1.DeploymentCondition, message string) {
 	if a.Deployment.DeletionTimestamp != nil {
 		return nil, "it is being deleted"
@@ -91,8 +90,8 @@ func (a Availability) conditions() (available *appsv1.DeploymentCondition, messa
 	return c, ""
 }
 
-// podsFailure returns in one line what keeps the first pod that fails, by name, from being ready: its unready containers
-// that wait or have ended, by name, else its condition Ready. It is empty when no pod says anything.
+// podsFailure describes in one line why the first failing pod, by name, is not ready: its waiting or terminated containers by name, else
+// its condition Ready. It is empty if no pod has a reason.
 func podsFailure(pods []corev1.Pod) string {
 	sorted := slices.SortedFunc(slices.Values(pods), func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	for i := range sorted {

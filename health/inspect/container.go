@@ -28,7 +28,7 @@ func imageTrouble(pods []*corev1.Pod) (health.Component, bool) {
 	return health.Component{}, false
 }
 
-// unpulled categorises what the container runtime says about a pull.
+// unpulled categorises a container runtime's message about a pull.
 func unpulled(message, text string) health.Component {
 	switch classifyPull(text) {
 	case logAuth:
@@ -40,8 +40,8 @@ func unpulled(message, text string) health.Component {
 	return broken(health.Infrastructure, "ImagePullBackOff", message)
 }
 
-// crashLoop finds the first container that keeps crashing. Neither the count of restarts nor the growing delay gets into
-// the message: both change all the time.
+// crashLoop finds the first container that keeps crashing. The message omits the restart count and the backoff, because they change
+// constantly.
 func crashLoop(pods []*corev1.Pod, facts PodFacts) (health.Component, bool) {
 	for _, p := range pods {
 		for _, s := range containerStatuses(p) {
@@ -69,7 +69,7 @@ func crashLoop(pods []*corev1.Pod, facts PodFacts) (health.Component, bool) {
 	return health.Component{}, false
 }
 
-// crashing reports whether a container waits between crashes, or has just crashed again and will be restarted.
+// crashing reports whether a container waits for a restart, or has just crashed and will be restarted.
 func crashing(p *corev1.Pod, s *corev1.ContainerStatus) bool {
 	if w := s.State.Waiting; w != nil {
 		return w.Reason == "CrashLoopBackOff"
@@ -79,7 +79,7 @@ func crashing(p *corev1.Pod, s *corev1.ContainerStatus) bool {
 		p.Spec.RestartPolicy != corev1.RestartPolicyNever
 }
 
-// lastWords reports how a container ended.
+// lastWords describes the termination of a container.
 func lastWords(t *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("exit code %d", t.ExitCode)
 	if t.Reason != "" && t.Reason != "Error" {
@@ -110,14 +110,14 @@ func failedPod(p *corev1.Pod, facts PodFacts) health.Component {
 	case "Evicted":
 		return broken(health.Infrastructure, "PodEvicted", message)
 	case "NodeLost", "NodeShutdown", "NodeAffinity", "Terminated", "Preempting", "UnexpectedAdmissionError":
-		// What the kubelet or a controller did to the pod: https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/.
+		// The kubelet or a controller ended the pod: https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/.
 		return broken(health.Infrastructure, "PodInterrupted", message)
 	}
 	return broken(health.InvalidSpec, "PodFailed", message)
 }
 
-// failure reports why a pod failed, and whether a log may have more: what was done to the pod as a whole, else the first container
-// that ended, else the first init container.
+// failure reports why a pod failed, and whether a log may explain it: the reason of the pod, else that of the first terminated container,
+// else that of the first init container.
 func failure(p *corev1.Pod) (reason, message string, logged bool) {
 	const fallback = "Pod failed"
 	if p.Status.Reason != "" {
@@ -139,7 +139,7 @@ func failure(p *corev1.Pod) (reason, message string, logged bool) {
 	return "", fallback, false
 }
 
-// ended returns the first container that ended with an error, else the first that ended.
+// ended returns the first container that terminated with an error, else the first that terminated.
 func ended(statuses []corev1.ContainerStatus) (*corev1.ContainerStateTerminated, string) {
 	var first *corev1.ContainerStateTerminated
 	name := ""
@@ -158,7 +158,7 @@ func ended(statuses []corev1.ContainerStatus) (*corev1.ContainerStateTerminated,
 	return first, name
 }
 
-// ending words the end of a container.
+// ending describes the termination of a container.
 func ending(who string, t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t.ExitCode != 0 && t.Message != "":

@@ -6,10 +6,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// daemonSet inspects a DaemonSet. It is ready when its controller has seen the spec and on every node that it is meant for an
-// updated pod is available; with the OnDelete strategy no update is waited for. One that fits no node is ready. A nil
-// one is missing downstream.
-// See https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/.
+// daemonSet inspects a DaemonSet. It is ready if its controller has observed the spec and an updated pod is available on every matching
+// node. With the OnDelete strategy pods need not be updated. A DaemonSet without matching nodes is ready. Nil is a missing downstream
+// dependency. See https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/.
 func daemonSet(d *appsv1.DaemonSet) health.Component {
 	if d == nil {
 		return missing("DaemonSetNotFound", "DaemonSet")

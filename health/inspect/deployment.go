@@ -9,10 +9,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// deployment inspects a Deployment. It is ready when its controller has seen the spec and every replica is updated and available
-// and no older one is left; a passed progress deadline is Degraded while something still serves, else Failed; pods
-// that cannot be created are reported with the reason. A nil one is missing downstream.
-// See https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status.
+// deployment inspects a Deployment. It is ready if its controller has observed the spec, every replica is updated and available, and no
+// older replica is left. An exceeded progress deadline is Degraded while a replica serves, else Failed. Pods that cannot be created are
+// reported with the reason. Nil is a missing downstream dependency. See
+// https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#deployment-status.
 func deployment(d *appsv1.Deployment) health.Component {
 	if d == nil {
 		return missing("DeploymentNotFound", "Deployment")
@@ -40,7 +40,7 @@ func deployment(d *appsv1.Deployment) health.Component {
 	return ready("DeploymentReady", "Deployment is available")
 }
 
-// stuckDeployment reads the conditions of a rollout that does not progress.
+// stuckDeployment reports the conditions of a stalled rollout.
 func stuckDeployment(d *appsv1.Deployment) (health.Component, bool) {
 	var failure, progress *appsv1.DeploymentCondition
 	for i := range d.Status.Conditions {
@@ -50,7 +50,7 @@ func stuckDeployment(d *appsv1.Deployment) (health.Component, bool) {
 		case appsv1.DeploymentProgressing:
 			progress = c
 		case appsv1.DeploymentAvailable:
-			// The counters say more.
+			// The replica counts are more specific.
 		}
 	}
 	state := whileServing(d.Status.AvailableReplicas)
@@ -63,7 +63,7 @@ func stuckDeployment(d *appsv1.Deployment) (health.Component, bool) {
 	return health.Component{}, false
 }
 
-// refusedPods is a controller that is not allowed to create pods.
+// refusedPods reports a controller that is not allowed to create pods.
 func refusedPods(state health.State, reason, message string) health.Component {
 	if strings.Contains(message, "exceeded quota") {
 		c := broken(health.ResourceExhaustion, "QuotaExceeded", message)

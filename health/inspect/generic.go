@@ -9,9 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// ByConditions inspects an object by the conditions that it must have: all of the types must exist, be True and speak of the
-// current generation. It is for kinds whose conditions have names of their own; without types it is like [Of] for a
-// kind that has no inspector.
+// ByConditions inspects an object by the given condition types: all of them must exist, be True and be of the current generation. Use it
+// for kinds with condition types of their own. Without types it acts like [Of] for a kind without an inspector.
 func ByConditions(obj runtime.Object, types ...string) health.Component {
 	r, absent := read(obj)
 	if absent.Errors != nil {
@@ -36,9 +35,8 @@ func ByConditions(obj runtime.Object, types ...string) health.Component {
 	return ready(cmp.Or(last.Reason, "Ready"), last.Message)
 }
 
-// health reads the conditions that kinds share, after the API conventions and kstatus: Stalled and Reconciling, which are there only
-// while they are True, Failed and Degraded of the same polarity, then Ready, else Available. An object with none of these
-// has nothing to wait for.
+// health reads the common conditions, by the API conventions and kstatus: Stalled and Reconciling, which exist only while they are True,
+// Failed and Degraded of the same polarity, then Ready, else Available. An object without any of these is ready.
 func (r *report) health() health.Component {
 	if c, done := r.prelude(); done {
 		return c
@@ -85,7 +83,7 @@ func (r *report) prelude() (health.Component, bool) {
 	return health.Component{}, false
 }
 
-// find returns the condition unless it speaks of an older generation; one without a generation is taken as it is.
+// find returns the condition unless it is of an older generation. A condition without a generation is current.
 func (r *report) find(conditionType string) *metav1.Condition {
 	for i := range r.conditions {
 		if c := &r.conditions[i]; c.Type == conditionType && !r.outdated(c) {
@@ -99,7 +97,7 @@ func (r *report) outdated(c *metav1.Condition) bool {
 	return c.ObservedGeneration != 0 && c.ObservedGeneration < r.generation
 }
 
-// stale reports whether one of the conditions that would have counted speaks of an older generation.
+// stale reports whether one of the relevant conditions is of an older generation.
 func (r *report) stale() bool {
 	for i := range r.conditions {
 		switch c := &r.conditions[i]; c.Type {

@@ -7,10 +7,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// horizontalPodAutoscaler inspects an autoscaler. It is ready when it can compute and set a scale; metrics that fail while
-// replicas run are Degraded, as the workload still serves; without replicas they are waited for. A target that is scaled to zero by
-// hand switches scaling off, which is ready. A nil one is missing downstream.
-// See https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale-walkthrough/#appendix-horizontal-pod-autoscaler-status-conditions.
+// horizontalPodAutoscaler inspects an autoscaler. It is ready if it can compute and set a scale. Failing metrics are Degraded while
+// replicas run, because the workload still serves; without replicas they are Progressing. A target that a user scaled to zero disables
+// scaling, which is ready. Nil is a missing downstream dependency. See
+// https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale-walkthrough/#appendix-horizontal-pod-autoscaler-status-conditions.
 func horizontalPodAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) health.Component {
 	if h == nil {
 		return missing("HPANotFound", "HorizontalPodAutoscaler")
@@ -34,7 +34,7 @@ func horizontalPodAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) health.Co
 	return progressing("WaitingForMetrics", active.Message)
 }
 
-// scaling returns what an autoscaler says about computing a scale and about setting it.
+// scaling returns the autoscaler's conditions about computing a scale and about setting it.
 func scaling(h *autoscalingv2.HorizontalPodAutoscaler) (active, able *autoscalingv2.HorizontalPodAutoscalerCondition) {
 	for i := range h.Status.Conditions {
 		switch c := &h.Status.Conditions[i]; c.Type {
@@ -42,7 +42,7 @@ func scaling(h *autoscalingv2.HorizontalPodAutoscaler) (active, able *autoscalin
 			active = c
 		case autoscalingv2.AbleToScale:
 			able = c
-		default: // such as ScalingLimited: at its bounds, which is no failure
+		default: // such as ScalingLimited: at its bounds, not a failure
 		}
 	}
 	return active, able

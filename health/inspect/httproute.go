@@ -9,14 +9,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// httpRoute inspects a Gateway API route over all parents, whatever controller reports on them; routing.Health asks one controller alone. The
-// order of parents and conditions does not matter, and conditions about an older generation count as not there.
+// httpRoute inspects a Gateway API route over all parents and controllers; routing.Health considers one controller. The order of parents
+// and conditions does not matter, and conditions of an older generation are ignored.
 //
-// One parent: rejected is InvalidSpec; accepted with references that do not resolve is missing downstream (a backend), Auth (not
-// permitted) or InvalidSpec; accepted in part is Degraded; neither is Progressing. All together: ready when every parent is; when some
-// are ready and others have errors, Degraded; else the worst. A parent that the spec names and no controller reports on
-// is waited for, a report about one that it does not name (any more) is ignored. A nil route is missing downstream.
-// See https://gateway-api.sigs.k8s.io/geps/gep-1364/.
+// A rejected parent is InvalidSpec. An accepted parent with unresolved references is a missing downstream dependency (a backend), Auth
+// (not permitted) or InvalidSpec. A partially accepted parent is Degraded; a parent without a decision is Progressing. The route is ready
+// if every parent is, Degraded if some are ready and others have errors, else it has the worst health of its parents. It waits for
+// parents in the spec that have no status, and ignores the status of parents that are not in the spec. A nil route is a missing
+// downstream dependency. See https://gateway-api.sigs.k8s.io/geps/gep-1364/.
 func httpRoute(route *gatewayv1.HTTPRoute) health.Component {
 	if route == nil {
 		return missing("HTTPRouteNotFound", "HTTPRoute")
@@ -39,7 +39,7 @@ func routePending() health.Component {
 	return progressing("HTTPRoutePending", "HTTPRoute is waiting for gateway acceptance")
 }
 
-// reports returns what controllers say about the parents that the spec names; about all where it names none.
+// reports returns the statuses of the parents in the spec, or all if the spec has none.
 func reports(route *gatewayv1.HTTPRoute) []gatewayv1.RouteParentStatus {
 	var list []gatewayv1.RouteParentStatus
 	for _, parent := range route.Status.Parents {
@@ -52,7 +52,7 @@ func reports(route *gatewayv1.HTTPRoute) []gatewayv1.RouteParentStatus {
 	return list
 }
 
-// waiting reports whether a parent that the spec names has no report, or none has.
+// waiting reports whether a parent in the spec has no status, or there is no status at all.
 func waiting(route *gatewayv1.HTTPRoute, reported []gatewayv1.RouteParentStatus) bool {
 	for _, ref := range route.Spec.ParentRefs {
 		if !slices.ContainsFunc(reported, func(parent gatewayv1.RouteParentStatus) bool {
@@ -64,7 +64,7 @@ func waiting(route *gatewayv1.HTTPRoute, reported []gatewayv1.RouteParentStatus)
 	return len(reported) == 0
 }
 
-// sameParent compares two references with the defaults that the API gives them.
+// sameParent compares two references after defaulting.
 func sameParent(namespace string, a, b gatewayv1.ParentReference) bool {
 	return or(a.Group, gatewayv1.GroupName) == or(b.Group, gatewayv1.GroupName) &&
 		or(a.Kind, "Gateway") == or(b.Kind, "Gateway") &&
@@ -81,7 +81,7 @@ func or[T any](value *T, otherwise T) T {
 	return *value
 }
 
-// routeParent inspects what one controller says about one parent.
+// routeParent inspects one controller's status of one parent.
 func routeParent(parent gatewayv1.RouteParentStatus, generation int64) health.Component {
 	accepted := routeCondition(parent, gatewayv1.RouteConditionAccepted, generation)
 	resolved := routeCondition(parent, gatewayv1.RouteConditionResolvedRefs, generation)
@@ -101,7 +101,7 @@ func routeParent(parent gatewayv1.RouteParentStatus, generation int64) health.Co
 	return ready("HTTPRouteAccepted", "HTTPRoute is accepted by gateway")
 }
 
-// routeCondition returns the condition; an empty one where there is none about this generation.
+// routeCondition returns the condition of this generation, or an empty one.
 func routeCondition(
 	parent gatewayv1.RouteParentStatus, kind gatewayv1.RouteConditionType, generation int64,
 ) metav1.Condition {
@@ -113,7 +113,7 @@ func routeCondition(
 	return metav1.Condition{}
 }
 
-// unresolved is the category of a reason of ResolvedRefs=False.
+// unresolved returns the category for a reason of ResolvedRefs=False.
 func unresolved(reason string) health.Category {
 	switch gatewayv1.RouteConditionReason(reason) {
 	case gatewayv1.RouteReasonRefNotPermitted:
@@ -125,7 +125,7 @@ func unresolved(reason string) health.Category {
 	}
 }
 
-// worstParent folds the parents: the worst, by state, reason and message; but errors beside a parent that works only degrade.
+// worstParent aggregates the parents: the worst, by state, reason and message. If another parent works, errors only degrade the route.
 func worstParent(all []health.Component) health.Component {
 	worst, some := all[0], false
 	for _, c := range all {

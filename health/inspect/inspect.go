@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// ready, progressing and their like are what inspectors say.
+// ready returns a component in the state Ready.
 func ready(reason, message string) health.Component {
 	return health.Component{State: health.Ready, Reason: reason, Message: message}
 }
@@ -17,30 +17,30 @@ func progressing(reason, message string) health.Component {
 	return health.Component{State: health.Progressing, Reason: reason, Message: message}
 }
 
-// broken is a component with one categorised error; the state follows from it.
+// broken returns a component with one categorised error, which determines the state.
 func broken(category health.Category, reason, message string) health.Component {
 	return health.Component{Errors: []error{health.NewError(category, reason, message, nil)}}
 }
 
-// missing is a child that is not there (yet).
+// missing returns the component of a child that does not exist (yet).
 func missing(reason, what string) health.Component {
 	return broken(health.MissingDownstreamDependency, reason, what+" not found")
 }
 
-// reasonNotObserved stands for an object whose controller has not looked at its latest spec.
+// reasonNotObserved is the reason for an object whose controller has not observed its latest spec.
 const reasonNotObserved = "GenerationNotObserved"
 
-// unobserved is an object whose controller has not looked at the latest spec, so that its status is about an older one.
+// unobserved returns the component of an object whose controller has not observed the latest spec, so that its status is outdated.
 func unobserved(kind string) health.Component {
 	return progressing(reasonNotObserved, kind+" controller has not observed the latest generation")
 }
 
-// terminating is an object that is being deleted.
+// terminating returns the component of an object that is being deleted.
 func terminating(kind string) health.Component {
 	return progressing("Terminating", kind+" is being deleted")
 }
 
-// prelude answers for what all workloads have in common: a deletion under way, a spec that was not looked at.
+// prelude handles the common cases of all workloads: a deletion in progress, a spec that was not observed.
 func prelude(kind string, meta *metav1.ObjectMeta, observed int64) (health.Component, bool) {
 	switch {
 	case meta.DeletionTimestamp != nil:
@@ -51,12 +51,12 @@ func prelude(kind string, meta *metav1.ObjectMeta, observed int64) (health.Compo
 	return health.Component{}, false
 }
 
-// replicas words a count: "1 of 3 replicas are available".
+// replicas formats a count: "1 of 3 replicas are available".
 func replicas(have, want int32, what string) string {
 	return fmt.Sprintf("%d of %d replicas are %s", have, want, what)
 }
 
-// count reads an optional number of replicas, 1 where it is unset as the API server defaults it.
+// count returns an optional number of replicas, 1 if unset as the API server defaults it.
 func count(n *int32) int32 {
 	if n == nil {
 		return 1

@@ -7,10 +7,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// job inspects a Job: complete is ready, failed is the fault of its spec, unless it was evicted; a suspended one is
-// Pending. One whose end is decided is Progressing until its pods are gone, and one that is being deleted is never ready. A nil one is
-// missing downstream.
-// See https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup.
+// job inspects a Job: a complete one is ready; a failed one is InvalidSpec unless it was evicted; a suspended one is Pending. A Job that
+// is ending is Progressing until its pods are deleted, and one that is being deleted is never ready. Nil is a missing downstream
+// dependency. See https://kubernetes.io/docs/concepts/workloads/controllers/job/#job-termination-and-cleanup.
 func job(j *batchv1.Job) health.Component {
 	if j == nil {
 		return missing("JobNotFound", "Job")

@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// ofKind inspects kinds of Kubernetes whose conditions have other names, or that are not ready without any.
+// ofKind inspects kinds of Kubernetes with other condition types, or whose health is not in conditions.
 func (r *report) ofKind() (health.Component, bool) {
 	switch {
 	case r.is("apiextensions.k8s.io", "CustomResourceDefinition"):
@@ -16,7 +16,7 @@ func (r *report) ofKind() (health.Component, bool) {
 	case r.is("apiregistration.k8s.io", "APIService") && r.find("Available") == nil:
 		return progressing("ConditionMissing", r.kind+" does not report Available yet"), true
 	case r.is("policy", "PodDisruptionBudget"):
-		// DisruptionAllowed is also False while too few pods are ready, which is what the budget is for.
+		// DisruptionAllowed is also False while too few pods are ready, which is the purpose of the budget.
 		if c := r.find("DisruptionAllowed"); c != nil && c.Reason == "SyncFailed" {
 			return health.Component{State: health.Degraded, Reason: c.Reason, Message: c.Message}, true
 		}
@@ -24,13 +24,13 @@ func (r *report) ofKind() (health.Component, bool) {
 	return health.Component{}, false
 }
 
-// is reports whether the object is of the kind. A typed object may not have its group.
+// is reports whether the object is of the kind. A typed object may lack its group.
 func (r *report) is(group, kind string) bool {
 	return r.kind == kind && (r.group == "" || r.group == group)
 }
 
-// definition inspects a CustomResourceDefinition. It is ready when the API server serves the kind.
-// See https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/.
+// definition inspects a CustomResourceDefinition. It is ready if the API server serves the kind. See
+// https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/.
 func (r *report) definition() health.Component {
 	if c := r.find("NamesAccepted"); c != nil && c.Status == metav1.ConditionFalse {
 		return broken(health.InvalidSpec, cmp.Or(c.Reason, "NamesNotAccepted"), c.Message)

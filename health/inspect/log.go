@@ -9,29 +9,29 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
-// logClass is what a piece of log says about a failure.
+// logClass classifies a log excerpt.
 type logClass string
 
-// The classes, in the order in which classifyLog looks for them.
+// The classes, in the order of precedence.
 const (
-	// logInfrastructure is a refusal by the cluster's own authorisation, or a role that is missing.
+	// logInfrastructure is a rejection by the cluster's authorisation, or a missing role.
 	logInfrastructure logClass = "Infrastructure"
 	// logNotFound is a source that does not exist.
 	logNotFound logClass = "ResourceNotFound"
-	// logAuth is a missing or refused credential.
+	// logAuth is a missing or rejected credential.
 	logAuth logClass = "Auth"
 	// logStorageFull is a full disk or an exceeded storage quota.
 	logStorageFull logClass = "StorageFull"
-	// logUnknown is none of these.
+	// logUnknown is any other log.
 	logUnknown logClass = "Unknown"
 )
 
-// maxLine bounds the line of a log that gets into a message.
+// maxLine is the maximum length of a log line in a message.
 const maxLine = 256
 
-// classifyLog looks in a piece of log for the line with the reason of a failure, ignoring case, and returns its class and the
-// line, trimmed and at most 256 bytes; the last such line where there are several. For logUnknown the line is empty. Classes are
-// looked for in their order, as a source that does not exist is often reported together with a 401 or 403.
+// classifyLog finds the line of a log with the reason of a failure, ignoring case, and returns its class and the line, trimmed to 256
+// bytes; the last matching line wins. For logUnknown the line is empty. The order of the classes matters, because a missing source is
+// often reported together with a 401 or 403.
 func classifyLog(log string) (logClass, string) {
 	lines := strings.Split(strings.ToValidUTF8(log, ""), "\n")
 	for _, class := range []logClass{logInfrastructure, logNotFound, logAuth, logStorageFull} {
@@ -44,13 +44,13 @@ func classifyLog(log string) (logClass, string) {
 	return logUnknown, ""
 }
 
-// mentions reports whether a lower-case line is of the class.
+// mentions reports whether a lower-case line belongs to the class.
 func mentions(class logClass, line string) bool {
 	switch class {
 	case logInfrastructure:
 		return containsAny(line, "rbac", "forbidden: user ", "serviceaccount:") || refusedByRole(line)
 	case logNotFound:
-		// What the image lacks is no source.
+		// Something missing in the image is not a missing source.
 		return !containsAny(line, "command not found", "modulenotfounderror") &&
 			(hasNumber(line, "404") || containsAny(line, "not found", "notfound", "does not exist", "no such", "name unknown",
 				"manifest unknown", "nosuchkey", "nosuchbucket"))
@@ -64,13 +64,13 @@ func mentions(class logClass, line string) bool {
 	return false
 }
 
-// refusedByRole recognises the text of the API server's authoriser.
+// refusedByRole reports whether the line has the text of the API server's authoriser.
 func refusedByRole(line string) bool {
 	return strings.Contains(line, " cannot ") && strings.Contains(line, " resource")
 }
 
-// classifyPull reads what a container runtime says about an image: authentication first, as registries answer it for images
-// that do not exist, too.
+// classifyPull classifies a container runtime's message about an image. Authentication comes first, because registries report it for
+// missing images, too.
 func classifyPull(text string) logClass {
 	line := strings.ToLower(text)
 	switch {
@@ -83,7 +83,7 @@ func classifyPull(text string) logClass {
 	return logUnknown
 }
 
-// toldByLog categorises a failure by its log, if that says anything.
+// toldByLog categorises a failure by its log. It reports whether the log has a reason.
 func toldByLog(log, message string) (health.Component, bool) {
 	if log == "" {
 		return health.Component{}, false
@@ -102,7 +102,7 @@ func toldByLog(log, message string) (health.Component, bool) {
 	return health.Component{}, false
 }
 
-// excerpt returns the part of a log for a message: the telling line, else the last three.
+// excerpt returns the part of a log for a message: the line with the reason, else the last three lines.
 func excerpt(log string) string {
 	log = strings.TrimSpace(log)
 	if log == "" {
@@ -119,7 +119,7 @@ func excerpt(log string) string {
 	return conditions.Bound("\n\nLog excerpt:\n" + line)
 }
 
-// tellingLine trims a line, leaves out a leading time, which would make every message another one, and bounds it.
+// tellingLine trims and shortens a line and removes a leading timestamp, which would make every message different.
 func tellingLine(line string) string {
 	line = strings.TrimSpace(strings.ToValidUTF8(line, ""))
 	for {
@@ -132,8 +132,8 @@ func tellingLine(line string) string {
 	return text.Cut(line, maxLine)
 }
 
-// isTime reports whether a word looks like a date, a time or both: at least two of - : / between digits, and nothing but these, T, Z,
-// dots, commas, plus and brackets.
+// isTime reports whether a word looks like a date, a time or both: at least two of - : / between digits, and otherwise only T, Z, dots,
+// commas, plus and brackets.
 func isTime(word string) bool {
 	marks := 0
 	for i := range len(word) {
@@ -157,7 +157,7 @@ func containsAny(text string, parts ...string) bool {
 	return false
 }
 
-// hasNumber reports whether the text has the number as a word of its own, not as part of a longer one.
+// hasNumber reports whether the text contains the number as a separate word.
 func hasNumber(text, number string) bool {
 	for from := 0; ; {
 		at := strings.Index(text[from:], number)

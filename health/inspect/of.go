@@ -12,15 +12,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// Of inspects any object with the inspector of its kind, typed or unstructured: Pod (and PodList), Deployment, StatefulSet, DaemonSet,
+// Of inspects any typed or unstructured object with the inspector of its kind: Pod (and PodList), Deployment, StatefulSet, DaemonSet,
 // ReplicaSet, Job, Service, PersistentVolumeClaim, HorizontalPodAutoscaler (v2), HTTPRoute, CustomResourceDefinition, APIService and
-// PodDisruptionBudget. An object that is being deleted is never ready. Every other kind is read by the conditions that
-// kinds share: Stalled, Failed, Degraded and Reconciling, which are failures while they are True, then Ready, else Available; a status or
-// a condition about an older generation counts as progressing. An object without any of these has nothing to wait for and
-// is ready. Nil, also a nil pointer, is missing downstream.
+// PodDisruptionBudget. An object that is being deleted is never ready. Every other kind is assessed by the common conditions: Stalled,
+// Failed, Degraded and Reconciling, which are failures while they are True, then Ready, else Available. A status or a condition of an
+// older generation is Progressing. An object without any of these conditions is ready. Nil, also a nil pointer, is a missing downstream
+// dependency.
 //
-// The component has no name and no dependency: the caller knows them. The type parameter is inferred; with it the function can be given
-// where an inspector of one kind is asked for: fetched.Downstream("Deployment", inspect.Of).
+// The caller sets the component's name and dependency. The type parameter is inferred, so that Of can be used as the inspector of any
+// kind: fetched.Downstream("Deployment", inspect.Of).
 func Of[O runtime.Object](obj O) health.Component { return of(obj) }
 
 func of(obj runtime.Object) health.Component {
@@ -84,8 +84,8 @@ func ofTyped(obj runtime.Object) (health.Component, bool) {
 	return health.Component{}, false
 }
 
-// ofUnstructured converts an object of a known kind and inspects it. Versions that differ in shape from the one imported are
-// not known.
+// ofUnstructured converts an object of a known kind to its type and inspects it. Versions whose shape differs from the imported one are
+// not supported.
 func ofUnstructured(u runtime.Unstructured) (health.Component, bool) {
 	gvk := u.GetObjectKind().GroupVersionKind()
 	switch gvk.Group {
@@ -135,7 +135,7 @@ func ofAppsUnstructured(u runtime.Unstructured, kind string) (health.Component, 
 	return health.Component{}, false
 }
 
-// convert makes an unstructured object typed and inspects it.
+// convert converts an unstructured object to a type and inspects it.
 func convert[T any](u runtime.Unstructured, inspect func(*T) health.Component) health.Component {
 	into := new(T)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.UnstructuredContent(), into); err != nil {

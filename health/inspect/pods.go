@@ -10,26 +10,26 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// PodFacts is what [Pods] may know besides the pods. The zero value is fine.
+// PodFacts is additional input of [Pods]. The zero value is useful.
 type PodFacts struct {
-	// Logs holds, by pod name, the last lines of the log of a failed or crashing container. They refine the category of the
-	// failure; one telling line gets into the message.
+	// Logs maps pod names to the last log lines of a failed or crashing container. They refine the category of the failure; the message
+	// includes one matching line.
 	Logs map[string]string
-	// Events are events about the pods; those of other objects are ignored. They have the reason why a pending pod waits.
+	// Events about the pods explain why a pending pod waits; events about other objects are ignored.
 	Events []corev1.Event
 }
 
-// Pods inspects the pods that make up one component. The order of the list does not matter: where one pod speaks for all it is
-// the first by name. Pods that are being deleted count only when there are no others. First match wins:
+// Pods inspects the pods of one component. The order of the list does not matter; a result about one pod is about the first by name. Pods
+// that are being deleted count only if there are no others. The first match wins:
 //
-//  1. no pods: missing downstream;
-//  2. an image that cannot be pulled, by the registry's text: Auth, a missing upstream (no such image), else Infrastructure; an
-//     image name that is none: InvalidSpec;
-//  3. a container in CrashLoopBackOff: Degraded, or Failed with the category of the last failure where it is known;
-//  4. all pods failed: by the reason of the failure, or by a line of the logs that tells more. A failed pod left over beside a
-//     live one does not count;
+//  1. no pods: a missing downstream dependency;
+//  2. an image that cannot be pulled, by the registry's text: Auth, a missing upstream dependency (no such image), else Infrastructure;
+//     an invalid image name: InvalidSpec;
+//  3. a container in CrashLoopBackOff: Degraded, or Failed with the category of the last failure if it is known;
+//  4. all pods failed: by the reason of the failure, or by a more specific line of the logs. A failed pod is ignored if another pod is
+//     alive;
 //  5. only pods that are being deleted: Progressing;
-//  6. a pod that is ready or has succeeded: Ready, one is enough;
+//  6. one pod that is ready or has succeeded: Ready;
 //  7. a running pod: Starting;
 //  8. a pending pod: Pending with the reason why it waits, or Progressing while an image is being pulled.
 func Pods(pods []corev1.Pod, facts PodFacts) health.Component {
@@ -53,7 +53,7 @@ func Pods(pods []corev1.Pod, facts PodFacts) health.Component {
 	return livePods(alive, facts)
 }
 
-// countedPods returns the pods to look at, by name.
+// countedPods returns the relevant pods, by name.
 func countedPods(pods []corev1.Pod) []*corev1.Pod {
 	list := make([]*corev1.Pod, 0, len(pods))
 	for i := range pods {
@@ -72,7 +72,7 @@ func countedPods(pods []corev1.Pod) []*corev1.Pod {
 	return list
 }
 
-// livePods inspects pods of which none has failed.
+// livePods inspects pods that have not failed.
 func livePods(pods []*corev1.Pod, facts PodFacts) health.Component {
 	var running, pending *corev1.Pod
 	for _, p := range pods {
@@ -87,7 +87,7 @@ func livePods(pods []*corev1.Pod, facts PodFacts) health.Component {
 		case corev1.PodPending:
 			pending = cmp.Or(pending, p)
 		case corev1.PodFailed, corev1.PodUnknown:
-			// Failed ones were left out; an unknown phase says nothing.
+			// Failed pods were removed; an unknown phase has no meaning.
 		}
 	}
 	switch {
@@ -108,7 +108,7 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// pendingPods reports why pending pods wait: the latest telling event, else what the pods themselves say.
+// pendingPods reports why pending pods wait: the latest relevant event, else the conditions of the pods.
 func pendingPods(pods []*corev1.Pod, events []corev1.Event) health.Component {
 	c := health.Component{State: health.Pending, Reason: "PodsPending", Message: "Pods are pending"}
 	if e := latestEvent(pods, events, waitingEvent); e != nil {
@@ -139,7 +139,7 @@ func waitingEvent(reason string) bool {
 	return false
 }
 
-// waitingFor reads from a pod why it is pending: no node fits, or a container cannot be made.
+// waitingFor returns the reason why a pod is pending: it is unschedulable, or a container cannot be created.
 func waitingFor(p *corev1.Pod) (reason, message string) {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
@@ -154,7 +154,7 @@ func waitingFor(p *corev1.Pod) (reason, message string) {
 	return "", ""
 }
 
-// latestEvent returns the last of the events about pending pods whose reason is wanted; of equal times the later in the list.
+// latestEvent returns the latest event about pending pods with a wanted reason; of equal times the later in the list.
 func latestEvent(pods []*corev1.Pod, events []corev1.Event, wanted func(reason string) bool) *corev1.Event {
 	var latest *corev1.Event
 	for i := range events {
@@ -171,7 +171,7 @@ func latestEvent(pods []*corev1.Pod, events []corev1.Event, wanted func(reason s
 	return latest
 }
 
-// eventTime is when an event was last seen: lastTimestamp, or eventTime for those of the newer API.
+// eventTime returns the last time of an event: lastTimestamp, or eventTime for the newer API.
 func eventTime(e *corev1.Event) int64 {
 	if e.LastTimestamp.IsZero() {
 		return e.EventTime.UnixMicro()

@@ -6,10 +6,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// persistentVolumeClaim inspects a claim: bound is ready, a lost volume and failed provisioning are Infrastructure. A bound claim that grows,
-// or gets another class, is not ready before it has what it asks for. What cannot be done is InvalidSpec, and Degraded as the volume serves
-// with its former size or class. A nil one is missing downstream.
-// See https://kubernetes.io/docs/concepts/storage/persistent-volumes/#phase and #expanding-persistent-volumes-claims there.
+// persistentVolumeClaim inspects a claim: bound is ready; a lost volume and failed provisioning are Infrastructure. A bound claim that is
+// being resized, or whose class changes, is ready only when the volume matches. An impossible change is InvalidSpec, and Degraded because
+// the volume still serves with its former size or class. Nil is a missing downstream dependency. See
+// https://kubernetes.io/docs/concepts/storage/persistent-volumes/#phase and #expanding-persistent-volumes-claims there.
 func persistentVolumeClaim(p *corev1.PersistentVolumeClaim) health.Component {
 	switch {
 	case p == nil:
@@ -35,7 +35,7 @@ func persistentVolumeClaim(p *corev1.PersistentVolumeClaim) health.Component {
 
 func boundClaim(p *corev1.PersistentVolumeClaim) health.Component {
 	want := p.Spec.Resources.Requests[corev1.ResourceStorage]
-	// A bound claim always has a capacity. Where it has none nothing is known about its size.
+	// A bound claim always has a capacity. Without one its size is unknown.
 	if have, known := p.Status.Capacity[corev1.ResourceStorage]; known && have.Cmp(want) < 0 {
 		return growingClaim(p, have.String()+" of "+want.String())
 	}
@@ -46,12 +46,12 @@ func boundClaim(p *corev1.PersistentVolumeClaim) health.Component {
 	return ready("PvcBound", "PVC is bound")
 }
 
-// growingClaim inspects a claim whose volume is smaller than it asks for.
+// growingClaim inspects a claim whose volume is smaller than requested.
 func growingClaim(p *corev1.PersistentVolumeClaim, size string) health.Component {
 	failed := firstTrue(p, corev1.PersistentVolumeClaimControllerResizeError, corev1.PersistentVolumeClaimNodeResizeError)
 	switch p.Status.AllocatedResourceStatuses[corev1.ResourceStorage] {
 	case corev1.PersistentVolumeClaimControllerResizeInfeasible, corev1.PersistentVolumeClaimNodeResizeInfeasible,
-		"ControllerResizeFailed", "NodeResizeFailed": // as Kubernetes called them before 1.31
+		"ControllerResizeFailed", "NodeResizeFailed": // their names before Kubernetes 1.31
 		return refusedClaim("PvcResizeInfeasible", "PVC cannot grow, it has "+size, failed)
 	case corev1.PersistentVolumeClaimControllerResizeInProgress, corev1.PersistentVolumeClaimNodeResizePending,
 		corev1.PersistentVolumeClaimNodeResizeInProgress:
@@ -65,7 +65,7 @@ func growingClaim(p *corev1.PersistentVolumeClaim, size string) health.Component
 	return progressing("PvcResizing", "PVC has "+size)
 }
 
-// modifiedClaim inspects a claim whose volume does not have the class of attributes that it asks for.
+// modifiedClaim inspects a claim whose volume does not have the requested class of attributes.
 func modifiedClaim(p *corev1.PersistentVolumeClaim, class string) health.Component {
 	failed := firstTrue(p, corev1.PersistentVolumeClaimVolumeModifyVolumeError)
 	s := p.Status.ModifyVolumeStatus
@@ -80,7 +80,7 @@ func modifiedClaim(p *corev1.PersistentVolumeClaim, class string) health.Compone
 	return progressing("PvcModifying", "PVC does not have the volume attributes class "+class+" yet")
 }
 
-// refusedClaim is a claim that asks for what its storage cannot do. It serves as it did before.
+// refusedClaim reports a claim with a request that its storage cannot satisfy. The volume still serves.
 func refusedClaim(reason, message string, failed *corev1.PersistentVolumeClaimCondition) health.Component {
 	if failed != nil {
 		message += ": " + failed.Message

@@ -10,19 +10,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// report is what an object of any kind says about itself in the manner that kstatus expects.
+// report is the part of any object's status that kstatus defines.
 type report struct {
 	kind       string
-	group      string // empty also where the object does not have its apiVersion
+	group      string // empty if the object has no apiVersion
 	generation int64
 	deleted    bool
 	observed   int64 // status.observedGeneration
-	tells      bool  // status.observedGeneration is there
+	tells      bool  // status.observedGeneration exists
 	conditions []metav1.Condition
 }
 
-// read takes the report out of an object: unstructured, or of a Go type by conversion. An
-// object that is not there, or cannot be read, gives a component instead.
+// read reads the report of an unstructured or typed object. For a nil or unreadable object it returns a component instead.
 func read(obj runtime.Object) (report, health.Component) {
 	if isNil(obj) {
 		return report{}, missing("ObjectNotFound", "Object")
@@ -44,7 +43,7 @@ func read(obj runtime.Object) (report, health.Component) {
 	return r, health.Component{}
 }
 
-// isNil reports whether there is no object: no interface value, or a nil pointer in one.
+// isNil reports whether the interface is nil or contains a nil pointer.
 func isNil(obj runtime.Object) bool {
 	if obj == nil {
 		return true
@@ -53,7 +52,7 @@ func isNil(obj runtime.Object) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// kindOf names an object in messages: its kind, else its Go type, which for API types is the same word.
+// kindOf names an object in messages: its kind, else its Go type, which is the same for API types.
 func kindOf(obj runtime.Object) string {
 	if kind := obj.GetObjectKind().GroupVersionKind().Kind; kind != "" {
 		return kind
@@ -69,7 +68,7 @@ func unreadable(obj runtime.Object, err error) health.Component {
 	return health.Component{Errors: []error{health.NewError(health.Unknown, "ObjectUnreadable", "Cannot read "+kindOf(obj)+": "+err.Error(), err)}}
 }
 
-// readContent reads what is there and has the right type; anything else counts as absent.
+// readContent reads the fields that exist and have the right type; others count as absent.
 func readContent(content map[string]any) report {
 	r := report{}
 	r.kind, _ = content["kind"].(string)
@@ -100,7 +99,7 @@ func readContent(content map[string]any) report {
 	return r
 }
 
-// integer reads a number as JSON decoders and converters give it.
+// integer converts the number types of JSON decoders and converters.
 func integer(value any) (int64, bool) {
 	switch n := value.(type) {
 	case int64:

@@ -9,8 +9,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// replicaSet inspects a ReplicaSet. It is ready when its controller has seen the spec and has made exactly the replicas that it asks for,
-// all of them available; pods that cannot be created are reported with the reason. It updates no replica. A nil one is missing downstream.
+// replicaSet inspects a ReplicaSet. It is ready if its controller has observed the spec and exactly the requested replicas exist and are
+// available. Pods that cannot be created are reported with the reason. A ReplicaSet does not update replicas. Nil is a missing downstream
+// dependency.
 func replicaSet(r *appsv1.ReplicaSet) health.Component {
 	if r == nil {
 		return missing("ReplicaSetNotFound", "ReplicaSet")
@@ -35,7 +36,7 @@ func replicaSet(r *appsv1.ReplicaSet) health.Component {
 	return ready("ReplicaSetReady", "ReplicaSet is available")
 }
 
-// whileServing is the state of a workload that does not get its pods: Degraded while some serve.
+// whileServing returns the state of a workload whose pods cannot be created: Degraded while some serve.
 func whileServing(available int32) health.State {
 	if available > 0 {
 		return health.Degraded

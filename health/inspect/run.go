@@ -9,38 +9,37 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Run judges pods that are made to run to an end, such as those of a Job. The zero value is fine.
+// Run assesses pods that run to completion, such as those of a Job. The zero value is useful.
 type Run struct {
-	// Containers are the names of those that count, init containers among them, in the order in which they are asked; the others may end as
-	// they like. Empty is all init containers, then all others.
+	// Containers are the names of the relevant containers, also init containers, in the order in which they are checked. Default: all init
+	// containers, then all others.
 	Containers []string
-	// Stuck reports whether a container that waits for the reason will not start by itself. Nil is [Stuck].
+	// Stuck reports whether a container that waits for the reason cannot start without a change. Default: [Stuck].
 	Stuck func(reason string) bool
-	// Failed reports whether a container has ended badly. Nil is with an exit code other than zero, or a reason other than Completed.
+	// Failed reports whether a container has failed. Default: an exit code other than zero, or a reason other than Completed.
 	Failed func(container string, end *corev1.ContainerStateTerminated) bool
-	// Unschedulable is how long no node may fit before that is a failure. Zero and less is for ever.
+	// Unschedulable is how long a pod may be unschedulable before that is a failure. Zero and less disable the limit.
 	Unschedulable time.Duration
 }
 
-// Outcome is how far a pod has come.
+// Outcome is the progress of a pod.
 type Outcome struct {
-	// Phase is Pending, Running, Succeeded or Failed. It is that of the containers that count: a pod may be Running for the API server whose
-	// main container has ended, and Pending while an init container can never start.
+	// Phase is Pending, Running, Succeeded or Failed, by the relevant containers: the API server may report Running for a pod whose main
+	// container has terminated, and Pending for one whose init container can never start.
 	Phase corev1.PodPhase
-	// Container is the name of the container that has failed, empty where it is the whole pod, or nothing.
+	// Container is the name of the failed container; empty if the pod failed, or nothing did.
 	Container string
-	// Reason is why it has failed, as the API server has it, such as ImagePullBackOff, OOMKilled, Evicted or Unschedulable; empty where
-	// nobody said.
+	// Reason of the failure as reported by the API server, such as ImagePullBackOff, OOMKilled, Evicted or Unschedulable; may be empty.
 	Reason string
-	// Message is more text from the same place. It may be empty.
+	// Message of the failure; may be empty.
 	Message string
-	// Ended is how the container ended that has failed, nil where it waits, or the whole pod has failed.
+	// Ended is the state of the failed container; nil if it waits, or if the pod failed.
 	Ended *corev1.ContainerStateTerminated
-	// Again is after which time another look is due because a time runs out that no event tells. Zero is none.
+	// Again is the delay after which to check again, because a timeout produces no event. Zero means none.
 	Again time.Duration
 }
 
-// Why is the reason of a failure in one word or a few, never empty.
+// Why returns the reason of a failure in a few words, never empty.
 func (o Outcome) Why() string {
 	if o.Ended != nil && o.Reason == "" {
 		return "exit code " + strconv.Itoa(int(o.Ended.ExitCode))
@@ -48,15 +47,16 @@ func (o Outcome) Why() string {
 	return cmp.Or(o.Reason, o.Message, "the pod has failed")
 }
 
-// Stuck reports whether a container that waits for the reason will not start by itself: every reason but that it is being made. See
-// https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#container-state-waiting.
+// Stuck reports whether a container that waits for the reason cannot start without a change: true for every reason except container
+// creation. See https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#container-state-waiting.
 func Stuck(reason string) bool {
 	return reason != "" && reason != "PodInitializing" && reason != "ContainerCreating"
 }
 
-// Of returns how far the pod has come. First match wins: no node fits for too long; the first container that counts is stuck or has failed; the pod
-// has failed as a whole; all that count have ended; one runs. What an init container does is Pending until it has failed. How a sidecar ends (an
-// init container that restarts always) says nothing, nor does the end of a container that the kubelet starts again, unless Failed says so.
+// Of returns the progress of the pod. The first match wins: the pod is unschedulable for too long; a relevant container is stuck or has
+// failed; the pod has failed; all relevant containers have terminated; one runs. The pod is Pending during an init container, until that
+// fails. The termination of a sidecar (an init container that restarts always) is ignored, and so is that of a container that the kubelet
+// restarts, unless Failed reports it.
 func (r Run) Of(pod *corev1.Pod, now time.Time) Outcome {
 	out := Outcome{Phase: corev1.PodPending}
 	if since, message := unschedulable(pod); !since.IsZero() && r.Unschedulable > 0 {
@@ -90,7 +90,7 @@ func (r Run) Of(pod *corev1.Pod, now time.Time) Outcome {
 	return out
 }
 
-// unschedulable is since when no node fits, the zero time where one does.
+// unschedulable returns the time since which the pod is unschedulable, zero if it is not.
 func unschedulable(pod *corev1.Pod) (since time.Time, message string) {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable &&
@@ -101,7 +101,7 @@ func unschedulable(pod *corev1.Pod) (since time.Time, message string) {
 	return time.Time{}, ""
 }
 
-// counted are the statuses of the containers that count, in their order.
+// counted returns the statuses of the relevant containers, in their order.
 func (r Run) counted(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 	if len(r.Containers) == 0 {
 		return statuses
@@ -113,7 +113,7 @@ func (r Run) counted(statuses []corev1.ContainerStatus) []corev1.ContainerStatus
 	return statuses
 }
 
-// failure is that of one container, if it has one.
+// failure returns the failure of one container, if it has one.
 func (r Run) failure(pod *corev1.Pod, c corev1.ContainerStatus) (Outcome, bool) {
 	stuck := Stuck
 	if r.Stuck != nil {
@@ -133,14 +133,14 @@ func (r Run) failure(pod *corev1.Pod, c corev1.ContainerStatus) (Outcome, bool) 
 	return Outcome{Phase: corev1.PodFailed, Container: c.Name, Reason: end.Reason, Message: end.Message, Ended: end}, failed
 }
 
-// sidecar reports whether a container is an init container that restarts always.
+// sidecar reports whether a container is an init container with restart policy Always.
 func sidecar(pod *corev1.Pod, container string) bool {
 	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == container && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 	})
 }
 
-// restarts reports whether the kubelet starts a container again that has ended so.
+// restarts reports whether the kubelet restarts a container after this termination.
 func restarts(pod *corev1.Pod, end *corev1.ContainerStateTerminated) bool {
 	switch {
 	case pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded:

@@ -6,7 +6,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// service inspects a Service. Only one of type LoadBalancer has to wait: for an address. A nil one is missing downstream.
+// service inspects a Service. Only one of type LoadBalancer has to wait for an address. Nil is a missing downstream dependency.
 func service(s *corev1.Service) health.Component {
 	switch {
 	case s == nil:

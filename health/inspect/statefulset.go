@@ -8,10 +8,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// statefulSet inspects a StatefulSet. It is ready when its controller has seen the spec, every replica is ready and available, and
-// the rolling update has reached the replicas that it is meant for (those from the partition on); with the
-// OnDelete strategy no update is waited for. A nil one is missing downstream.
-// See https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#update-strategies.
+// statefulSet inspects a StatefulSet. It is ready if its controller has observed the spec, every replica is ready and available, and the
+// rolling update has reached its replicas (those from the partition on). With the OnDelete strategy pods need not be updated. Nil is a
+// missing downstream dependency. See https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#update-strategies.
 func statefulSet(s *appsv1.StatefulSet) health.Component {
 	if s == nil {
 		return missing("StatefulSetNotFound", "StatefulSet")
@@ -35,7 +34,8 @@ func statefulSet(s *appsv1.StatefulSet) health.Component {
 	return ready("StatefulSetReady", "StatefulSet is available")
 }
 
-// updated is how many replicas have the new revision. A controller may count those of a set with one revision as the current ones alone.
+// updated returns the number of replicas with the new revision. For a set with one revision, the controller may count them only as
+// current.
 func updated(s *appsv1.StatefulSet) int32 {
 	if s.Status.CurrentRevision == s.Status.UpdateRevision {
 		return max(s.Status.UpdatedReplicas, s.Status.CurrentReplicas)
@@ -43,8 +43,8 @@ func updated(s *appsv1.StatefulSet) int32 {
 	return s.Status.UpdatedReplicas
 }
 
-// toUpdate is how many replicas a rollout will bring to the new revision by itself. Equal revisions do not mean that there is nothing to do:
-// a rollout that was taken back half way leaves replicas of the revision between. Without a revision no controller has counted.
+// toUpdate returns the number of replicas that the rollout will update. Equal revisions do not mean that the rollout is complete: a
+// rollout that was reverted halfway leaves replicas of the intermediate revision. Without a revision no controller has counted.
 func toUpdate(s *appsv1.StatefulSet, want int32) int32 {
 	if s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || s.Status.UpdateRevision == "" {
 		return 0

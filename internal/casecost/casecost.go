@@ -12,8 +12,8 @@ const (
 	maxBytes = 16 << 20
 )
 
-// Hold calls run and fails the test when that takes more than 100 ms or 16 MiB, while a fuzz target searches. In an ordinary run it
-// only calls run: what a case takes there depends on what else the machine does.
+// Hold calls run and fails the test if that takes more than 100 ms or 16 MiB while a fuzz target searches. In an ordinary run it only
+// calls run, because the time then depends on other load.
 func Hold(t testing.TB, run func()) {
 	t.Helper()
 	searching := flag.Lookup("test.fuzz")
@@ -26,7 +26,7 @@ func Hold(t testing.TB, run func()) {
 	}
 }
 
-// cost is the time that run takes and what it allocates, with all else that the process does meanwhile.
+// cost returns the time of run and its allocations, including those of concurrent goroutines.
 func cost(run func()) (time.Duration, uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

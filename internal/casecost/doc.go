@@ -1,2 +1,2 @@
-// Package casecost holds one case of a fuzz target against the time and the memory that it may take.
+// Package casecost limits the time and the memory of one case of a fuzz target.
 package casecost

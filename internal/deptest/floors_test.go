@@ -70,7 +70,7 @@ func floors() map[string][]string {
 func kitFloors(whole []string) map[string][]string {
 	const kit = "reconcile/reconciletest"
 	const room = kit + "/internal/"
-	bottom := []string{room + "drawn", room + "objects", room + "passlog", kit + "/requests", room + "rights", room + "schedule"}
+	bottom := []string{room + "randomname", room + "objects", room + "passlog", kit + "/requests", room + "rights", room + "schedule"}
 	described := append(slices.Clone(bottom), room+"apiserver", kit+"/environment", room+"finding", room+"description")
 	connected := append(slices.Clone(described), room+"world", room+"transport", room+"view")
 	told := append(slices.Clone(connected), room+"run", room+"story")
@@ -79,7 +79,7 @@ func kitFloors(whole []string) map[string][]string {
 	return map[string][]string{
 		room + "apirules":    nil,
 		room + "crdschema":   nil,
-		room + "drawn":       nil,
+		room + "randomname":  nil,
 		room + "objects":     nil,
 		room + "passlog":     nil,
 		kit + "/requests":    nil,
@@ -88,7 +88,7 @@ func kitFloors(whole []string) map[string][]string {
 		room + "schedule":    {room + "objects"},
 		room + "apiserver":   {"internal/plural", room + "apirules", room + "crdschema", room + "objects"},
 		kit + "/environment": {kit + "/requests", room + "rights"},
-		room + "description": {room + "apiserver", room + "drawn", kit + "/environment", room + "finding", room + "objects"},
+		room + "description": {room + "apiserver", room + "randomname", kit + "/environment", room + "finding", room + "objects"},
 		room + "world":       append(slices.Clone(described), "internal/plural", "health", "reconcile/internal/external"),
 		room + "transport":   append(slices.Clone(described), room+"world"),
 		room + "view":        append(slices.Clone(described), room+"world", room+"transport"),

@@ -144,7 +144,7 @@ func persisted(t *testing.T, base string) (found []string) {
 var (
 	reasonName = regexp.MustCompile(`^(?i:reason)[A-Z]`)
 	// subject is how the comment of a constant begins.
-	subject = regexp.MustCompile(`^(?i:reason)\w+(?: stands for| reports that| announces that| announces| is the reason of|:) `)
+	subject = regexp.MustCompile(`^(?i:reason)\w+(?: stands for| reports that| announces that| announces| is the reason of| is the reason for|:) `)
 )
 
 // reasons are the constants whose name begins with "reason", in order, each once for each package.

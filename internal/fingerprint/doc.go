@@ -1,3 +1,3 @@
-// Package fingerprint tells equal values from different ones without keeping them: two values of one type with the same
-// fingerprint are deeply equal, also in their unexported fields, as far as SHA-256 has no collisions.
+// Package fingerprint computes fingerprints of Go values: two values of one type with the same fingerprint are deeply equal, also in
+// their unexported fields, except for SHA-256 collisions.
 package fingerprint

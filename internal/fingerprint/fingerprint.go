@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Sum is the fingerprint of a value, of use within one process.
+// Sum is the fingerprint of a value, valid within one process.
 type Sum [sha256.Size]byte
 
-// maxDepth is how deep values may be nested. What is deeper, such as a value that contains itself, has no fingerprint.
+// maxDepth is the maximum nesting of values. A deeper value, such as one that contains itself, has no fingerprint.
 const maxDepth = 100
 
-// Of returns the fingerprint of a value. It has none, and ok is false, where equality cannot be read from the value: functions,
-// channels, locks, atomic and unsafe values, and what is nested deeper than 100 levels. Nil and empty maps and slices differ, as
-// reflect.DeepEqual has it; values behind different pointers do not differ.
+// Of returns the fingerprint of a value. ok is false for a value that cannot be compared: functions, channels, locks, atomic and unsafe
+// values, and values nested deeper than 100 levels. Nil and empty maps and slices differ, as for reflect.DeepEqual; equal values behind
+// different pointers do not.
 func Of(value any) (sum Sum, ok bool) {
 	sum, _, ok = OfSized(value)
 	return sum, ok
 }
 
-// OfSized is [Of] that also returns how many bytes were looked at, about what the value takes in memory.
+// OfSized is [Of] that also returns the number of bytes read, approximately the size of the value in memory.
 func OfSized(value any) (sum Sum, size int, ok bool) {
 	d := newDigest()
 	defer d.end()
@@ -66,15 +66,14 @@ var digests = sync.Pool{New: func() any {
 
 const blockSize = 4096
 
-// digest is the encoding of a value on its way into the hash. Each part begins with its kind or its length, so that no two
-// values have the same encoding.
+// digest encodes a value for the hash. Each part is prefixed with its kind or its length, so that no two values have the same encoding.
 type digest struct {
 	hash    hash.Hash
 	pending []byte
 	flushed int      // bytes, so far
 	keys    []string // sorted keys of the maps that are open
 	rooms   map[reflect.Type][]*room
-	// root is the value, and sum its fingerprint in the end: here they need no allocation of their own.
+	// root is the value, and sum the final fingerprint; as fields they need no allocation.
 	root any
 	sum  Sum
 }
@@ -118,7 +117,7 @@ func (d *digest) bytes(b []byte) {
 	}
 }
 
-// room is how much can be appended, at least a byte.
+// room returns the remaining capacity, at least a byte.
 func (d *digest) room() int {
 	if len(d.pending) == cap(d.pending) {
 		d.flush()
@@ -126,7 +125,7 @@ func (d *digest) room() int {
 	return cap(d.pending) - len(d.pending)
 }
 
-// value writes a value and reports whether it could.
+// value writes a value and reports whether that is possible.
 func (d *digest) value(v reflect.Value, depth int) bool {
 	if depth > maxDepth {
 		return false
@@ -180,7 +179,7 @@ func (d *digest) pointer(v reflect.Value, depth int) bool {
 	return d.value(v.Elem(), depth+1)
 }
 
-// location writes the places that programs use. Others are long tables, of which some is only a cache.
+// location writes common time zones by name. Others are long tables, which contain a cache.
 func (d *digest) location(v reflect.Value) bool {
 	switch v.Pointer() {
 	case 0, reflect.ValueOf(time.UTC).Pointer():
@@ -199,7 +198,7 @@ func (d *digest) dynamic(v reflect.Value, depth int) bool {
 		return true
 	}
 	elem := v.Elem()
-	d.number(uint64(reflect.ValueOf(elem.Type()).Pointer())) // a type is described once in a process
+	d.number(uint64(reflect.ValueOf(elem.Type()).Pointer())) // a type has one description per process
 	return d.value(elem, depth+1)
 }
 

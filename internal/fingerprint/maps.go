@@ -39,7 +39,7 @@ func (d *digest) mapping(v reflect.Value, depth int) bool {
 	}
 }
 
-// entries writes a map whose keys are texts. The keys of maps that are open lie on one stack.
+// entries writes a map with string keys. The keys of nested maps share one stack.
 func entries[V any](d *digest, m map[string]V, value func(V)) bool {
 	start := len(d.keys)
 	for key := range m {
@@ -68,7 +68,7 @@ func (d *digest) bytesOf(raw []byte) {
 	d.bytes(raw)
 }
 
-// name is a key that is a text, and where its value is.
+// name is a string key, and the position of its value.
 type name struct {
 	text string
 	at   int
@@ -76,16 +76,16 @@ type name struct {
 
 func byText(a, b name) int { return strings.Compare(a.text, b.text) }
 
-// room is where the entries of a map are put to be sorted. It is used again, as reflection allocates for each entry that it hands out.
+// room holds the entries of a map for sorting. It is reused, because reflection allocates for each entry.
 type room struct {
 	key, values reflect.Value
 	names       []name
 }
 
-// maxRoom is how many entries are kept room for.
+// maxRoom is the maximum number of retained entries.
 const maxRoom = 64
 
-// named writes a map whose keys are texts of any type.
+// named writes a map whose key type is a string.
 func (d *digest) named(v reflect.Value, depth int) bool {
 	kind, n := v.Type(), v.Len()
 	r := d.takeRoom(kind, n)
@@ -105,7 +105,7 @@ func (d *digest) named(v reflect.Value, depth int) bool {
 	return ok
 }
 
-// takeRoom returns room for n entries that nobody uses: a map of the kind may be in another one.
+// takeRoom returns unused space for n entries; a map of the same type may contain another one.
 func (d *digest) takeRoom(kind reflect.Type, n int) *room {
 	var r *room
 	if spare := d.rooms[kind]; len(spare) > 0 {
@@ -118,7 +118,7 @@ func (d *digest) takeRoom(kind reflect.Type, n int) *room {
 	return r
 }
 
-// giveBack lets go of the entries.
+// giveBack releases the entries.
 func (d *digest) giveBack(kind reflect.Type, r *room) {
 	if r.values.Len() > maxRoom {
 		return
@@ -132,7 +132,7 @@ func (d *digest) giveBack(kind reflect.Type, r *room) {
 	d.rooms[kind] = append(d.rooms[kind], r)
 }
 
-// hidden writes a map whose keys are texts and which is in a field that is not exported.
+// hidden writes a map with string keys in an unexported field.
 func (d *digest) hidden(v reflect.Value, depth int) bool {
 	names, values := make([]name, 0, v.Len()), make([]reflect.Value, 0, v.Len())
 	for at := v.MapRange(); at.Next(); {

@@ -2,8 +2,8 @@ package mergepatch
 
 import "reflect"
 
-// Diff is the patch that turns from into to; it is empty when they are equal. Absent and null are the same, because no merge
-// patch can store a null. Neither argument is changed; values of to are shared with the patch.
+// Diff returns the patch that turns from into to; it is empty if they are equal. Absent and null are the same, because a merge patch
+// cannot store a null. The arguments are not modified; the patch shares values of to.
 func Diff(from, to map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range to {
@@ -29,7 +29,7 @@ func Diff(from, to map[string]any) map[string]any {
 	return out
 }
 
-// Merge carries out the patch on into, which is changed, and returns it. A nil map is taken as an empty object.
+// Merge applies the patch to into, which it modifies and returns. A nil map is an empty object.
 func Merge(into, patch map[string]any) map[string]any {
 	if into == nil {
 		into = map[string]any{}

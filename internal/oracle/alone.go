@@ -12,8 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// leavesAlone checks what one pass must not have changed: an object that is
-// made once, and of any other the fields that are sent once.
+// leavesAlone checks that a pass has not changed an object that is created once, or the fields that are sent once.
 func (s *story) leavesAlone(c *child, before map[string]any, sent []string) {
 	if before == nil || c.live == nil || s.broken != "" {
 		return
@@ -33,8 +32,8 @@ func (s *story) leavesAlone(c *child, before map[string]any, sent []string) {
 	}
 }
 
-// withoutMarks is the object without what makes it a child, which is kept of an object that is made once, too: the label of the set and the
-// owner references. What follows from any write is left out as well.
+// withoutMarks returns the object without the marks of a child, which are kept even on an object that is created once: the label of the
+// set and the owner references. It also omits fields that change with every write.
 func withoutMarks(o map[string]any) map[string]any {
 	out := runtime.DeepCopyJSON(o)
 	for _, field := range []string{"ownerReferences", "managedFields", "resourceVersion"} {
@@ -47,7 +46,7 @@ func withoutMarks(o map[string]any) map[string]any {
 	return out
 }
 
-// sentOnce are the paths of the fields that are sent once.
+// sentOnce returns the paths of the fields that are sent once.
 func (c *child) sentOnce() []string {
 	var out []string
 	for _, rule := range c.now.rules {
@@ -58,11 +57,10 @@ func (c *child) sentOnce() []string {
 	return out
 }
 
-// hasValue reports whether a copied path leads to anything. Empty lists and
-// objects are nobody's, and the API server drops them with what is beside them.
+// hasValue reports whether a copied path has a value. Empty lists and objects have no owner, and the API server drops them.
 func hasValue(m map[string]any) bool { return len(withoutHollow(m)) > 0 }
 
-// kept are the paths of the fields that are sent once and that the object has.
+// kept returns the paths of the fields that are sent once and that the object has.
 func (c *child) kept() []string {
 	var out []string
 	for _, path := range c.sentOnce() {
@@ -74,7 +72,7 @@ func (c *child) kept() []string {
 	return out
 }
 
-// keeping is the intent with the values of the object at the paths.
+// keeping returns the intent with the values of the object at the paths.
 func (i *intent) keeping(paths []string, live map[string]any) *intent {
 	if len(paths) == 0 {
 		return i
@@ -87,8 +85,7 @@ func (i *intent) keeping(paths []string, live map[string]any) *intent {
 	return &intent{body: []byte(data), manager: i.manager}
 }
 
-// withoutOwned is the object without what managers own at the paths: whoever
-// repeats a value of others owns it, too.
+// withoutOwned returns the object without the managers' ownership of the paths: a manager that repeats another's value owns it, too.
 func withoutOwned(o map[string]any, paths []string) map[string]any {
 	if len(paths) == 0 {
 		return o
@@ -113,7 +110,7 @@ func withoutOwned(o map[string]any, paths []string) map[string]any {
 	return o
 }
 
-// removeFields removes what is owned at the names, and what is empty then.
+// removeFields removes the owned fields and empty parents.
 func removeFields(fields map[string]any, names []string) {
 	below, ok := fields["f:"+names[0]].(map[string]any)
 	if !ok {
@@ -134,15 +131,14 @@ func sameObject(a, b map[string]any) bool {
 	return before["uid"] == after["uid"]
 }
 
-// A neighbour is somebody else's object that looks like a child: it has the
-// labels of one, as if it had been copied or inherited them.
+// neighbour is another controller's object that looks like a child: it has copied or inherited labels of one.
 type neighbour struct {
 	kind   *Kind
 	key    client.ObjectKey
 	object map[string]any
 }
 
-// addNeighbour makes an object with the labels of a child.
+// addNeighbour creates an object with the labels of a child.
 func (s *story) addNeighbour() error {
 	c := s.children[0]
 	if s.neighbour != nil || c.live == nil {
@@ -168,8 +164,7 @@ func (s *story) addNeighbour() error {
 	return nil
 }
 
-// letGo plans the children no more, and checks that nothing went that was never
-// ours.
+// letGo removes the children from the plan, and checks that no other object is deleted.
 func (s *story) letGo() error {
 	if err := s.addNeighbour(); err != nil || s.neighbour == nil {
 		return err
@@ -204,7 +199,7 @@ func (s *story) letGo() error {
 	return nil
 }
 
-// removeNeighbour ends the neighbour with the story.
+// removeNeighbour deletes the neighbour at the end of the story.
 func (s *story) removeNeighbour() {
 	if s.neighbour == nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// cache is what the engine's cached reads show: what the story has put there.
+// cache is the content of the engine's cache, as set by the story.
 type cache struct {
 	mu      sync.Mutex
 	objects map[cacheKey]client.Object
@@ -28,7 +28,7 @@ type cacheKey struct {
 
 func newCache() *cache { return &cache{objects: map[cacheKey]client.Object{}} }
 
-// show makes the object what the cache shows under the key; nil is nothing.
+// show sets the cached object of the key; nil is none.
 func (c *cache) show(gvk schema.GroupVersionKind, key client.ObjectKey, o client.Object) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

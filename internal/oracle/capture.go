@@ -17,17 +17,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 )
 
-// intent is the body of an apply and whom it is sent for.
+// intent is the body of an apply and its field manager.
 type intent struct {
 	body    []byte
 	manager string
 }
 
-// captureClient shows one object, or none, and keeps the first apply of it.
-// Nothing reaches the API server.
+// captureClient serves one object, or none, and records the first apply of it. It sends nothing to the API server.
 type captureClient struct {
 	client.Client
-	owner client.Object  // of the story, which is there
+	owner client.Object  // of the story
 	shown map[string]any // nil: the object does not exist
 	child client.ObjectKey
 	gk    schema.GroupKind
@@ -38,13 +37,12 @@ type captureClient struct {
 
 var errCaptured = errors.New("captured")
 
-// strangeAnnotation is in what the engine is shown, as if it had applied it:
-// no plan has it, so the object cannot be taken for right.
+// strangeAnnotation is an annotation in the engine's view, as if it had applied it: no plan contains it, so the object cannot be up to
+// date.
 const strangeAnnotation = "oracle.reconcilekit.dev/strange"
 
-// capture returns what an engine without memory would apply to the live object,
-// or to create it where live is nil. It returns nil when the engine would not
-// apply.
+// capture returns the body that an engine without memory would apply to the live object, or to create it if live is nil. It returns nil
+// if the engine would not apply.
 func (s *story) capture(c *child, live map[string]any) *intent {
 	planned, err := c.planned()
 	if err != nil {
@@ -63,8 +61,8 @@ func (s *story) capture(c *child, live map[string]any) *intent {
 	return capturing.captured
 }
 
-// managerOf is the field manager under which the engine applies the child: of a
-// contribution or a shared object there is one for each owner.
+// managerOf returns the field manager with which the engine applies the child: for a contribution or a shared object there is one for
+// each owner.
 func (s *story) managerOf(c *child) string {
 	if c.mode == apply.Contribute || c.mode == apply.Shared {
 		return fieldManager + ":" + string(s.owner.GetUID())
@@ -161,8 +159,7 @@ func (c *captureClient) Create(_ context.Context, o client.Object, opts ...clien
 	return c.keep(data, options.FieldManager)
 }
 
-// keep keeps the body without what says which object it must hit, or that there
-// must be none.
+// keep records the body without its UID and resourceVersion.
 func (c *captureClient) keep(data []byte, manager string) error {
 	body := parse(data)
 	if metadata, ok := body["metadata"].(map[string]any); ok {

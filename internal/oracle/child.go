@@ -16,23 +16,22 @@ type child struct {
 	kind *Kind
 	key  client.ObjectKey
 	mode apply.Mode
-	// seed decides about the Go type and about numbers.
+	// seed selects the Go type and the types of numbers.
 	seed uint64
-	// now is what is planned, accepted the last plan that the server took.
+	// now is the current plan, accepted the last one that the server accepted.
 	now, accepted intention
-	// theirs is what its owner makes of an object that is contributed to.
+	// theirs is the other owner's content of an object with a contribution.
 	theirs map[string]any
-	// live is the object as the API server has it; nil if there is none.
+	// live is the stored object; nil if there is none.
 	live map[string]any
-	// checked reports whether nothing has changed since the last comparison
-	// with a dry run.
+	// checked reports that nothing has changed since the last comparison with a dry run.
 	checked bool
-	// lost are the fields that we alone owned when managedFields were lost, by
-	// their path; nil if they were not, or if the engine cannot know any more.
+	// lost are the fields that only the engine owned when managedFields were lost, by path; nil if they were not lost, or if the engine
+	// cannot know them.
 	lost map[string][]string
 }
 
-// intention is what is planned for a child.
+// intention is the plan of a child.
 type intention struct {
 	content map[string]any
 	form    Form
@@ -45,7 +44,7 @@ func (c *child) planned() (apply.Child, error) {
 	return out, err
 }
 
-// seeds are the paths of the seeded fields.
+// seeds returns the paths of the seeded fields.
 func (c *child) seeds() []string {
 	var out []string
 	for _, rule := range c.now.rules {
@@ -56,7 +55,7 @@ func (c *child) seeds() []string {
 	return out
 }
 
-// randomRules returns rules for fields that the content has.
+// randomRules returns rules for fields of the content.
 func randomRules(r *rand.Rand, content map[string]any) []apply.FieldRule {
 	var paths []string
 	fieldPaths(&paths, "", content, 3)
@@ -94,7 +93,7 @@ func fieldPaths(out *[]string, prefix string, m map[string]any, depth int) {
 	}
 }
 
-// removePath removes the field at a path of the form that fieldPaths makes.
+// removePath removes the field at a path of fieldPaths.
 func removePath(m map[string]any, path string) {
 	names := fieldNames(path)
 	last := len(names) - 1
@@ -104,7 +103,7 @@ func removePath(m map[string]any, path string) {
 	delete(m, names[last])
 }
 
-// copyPath copies the value at a path of the form that fieldPaths makes.
+// copyPath copies the value at a path of fieldPaths.
 func copyPath(to, from map[string]any, path string) {
 	if _, ok := valueAt(from, fieldNames(path)); ok {
 		putPath(to, from, path)
@@ -145,7 +144,7 @@ func valueAt(from map[string]any, names []string) (any, bool) {
 	return value, ok
 }
 
-// joinNames is the path that [fieldNames] takes apart.
+// joinNames is the inverse of [fieldNames].
 func joinNames(names []string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -154,7 +153,7 @@ func joinNames(names []string) string {
 	return b.String()
 }
 
-// fieldNames are the names on a path of the form that fieldPaths makes.
+// fieldNames returns the names on a path of fieldPaths.
 func fieldNames(path string) []string {
 	var out []string
 	for path != "" {
@@ -172,7 +171,7 @@ func fieldNames(path string) []string {
 
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// policy is that of an option for single fields.
+// policy returns the policy of an option for single fields.
 func policy(option func(...string) apply.FieldRules) apply.FieldPolicy {
 	return option("spec")[0].Policy
 }

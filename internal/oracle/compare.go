@@ -9,10 +9,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/oracle/shape"
 )
 
-// differences returns where two versions of an object differ, apart from what
-// changes with each write, and where our manager owns something else. What
-// others own does not count: a forced apply takes a list that is owned as a
-// whole from somebody who owns it too, whenever the server fills in defaults.
+// differences returns the differences between two versions of an object, without fields that change with each write, and the differences
+// of our manager's ownership. Other managers are ignored: a forced apply takes an atomic list from its owner whenever the server sets
+// defaults in it.
 func differences(before, after map[string]any, manager string) []string {
 	var out []string
 	compare(&out, "", withoutVersions(before), withoutVersions(after))
@@ -36,7 +35,7 @@ func withoutVersions(o map[string]any) map[string]any {
 	return out
 }
 
-// entriesOf maps the entries of a manager to the fields that they own.
+// entriesOf maps the entries of a manager to their fields.
 func entriesOf(o map[string]any, manager string) map[string]any {
 	out := map[string]any{}
 	metadata, _ := o["metadata"].(map[string]any)

@@ -16,10 +16,8 @@ import (
 
 const customGroup = "oracle.reconcilekit.dev"
 
-// custom is the Go type of a made-up kind. Scheme and engine know kinds by
-// their Go types, so each kind has its own, told apart by K. The spec of a
-// planned object is a pointer to a struct made for the kind, that of an object
-// that was read is plain JSON.
+// custom is the Go type of a generated kind. Scheme and engine identify kinds by their Go types, so each kind has its own, distinguished
+// by K. The spec of a planned object is a pointer to a generated struct, that of a read object is plain JSON.
 type custom[K any] struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -36,7 +34,7 @@ func (c *custom[K]) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// customList is the list of a made-up kind.
+// customList is the list of a generated kind.
 type customList[K any] struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitzero"`
@@ -57,7 +55,7 @@ func (*custom[K]) list() runtime.Object { return &customList[K]{} }
 
 func (c *custom[K]) setSpec(spec any) { c.Spec = spec }
 
-// madeUp is implemented by the Go types of made-up kinds.
+// madeUp is implemented by the Go types of generated kinds.
 type madeUp interface {
 	client.Object
 	setSpec(spec any)
@@ -79,7 +77,7 @@ type (
 	typeL struct{}
 )
 
-// customTypes are the Go types for made-up kinds.
+// customTypes returns the Go types for generated kinds.
 func customTypes() []madeUp {
 	return []madeUp{
 		&custom[typeA]{}, &custom[typeB]{}, &custom[typeC]{}, &custom[typeD]{}, &custom[typeE]{}, &custom[typeF]{},
@@ -87,8 +85,7 @@ func customTypes() []madeUp {
 	}
 }
 
-// customKinds makes up n kinds. The first ones have a Go type in the scheme. The
-// last one is not made up.
+// customKinds generates n kinds. The first ones have a Go type in the scheme. The last one is fixed.
 func customKinds(seed uint64, n int, scheme *runtime.Scheme) []*Kind {
 	types := customTypes()
 	gv := schema.GroupVersion{Group: customGroup, Version: "v1"}
@@ -109,7 +106,7 @@ func customKinds(seed uint64, n int, scheme *runtime.Scheme) []*Kind {
 	return append(out, fixedKind(scheme))
 }
 
-// definition is the CRD of a made-up kind.
+// definition returns the CRD of a generated kind.
 func (k *Kind) definition() *apiextensionsv1.CustomResourceDefinition {
 	resource := plural.Of(k.gvk.Kind)
 	keep := true

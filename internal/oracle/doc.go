@@ -1,22 +1,14 @@
-// Package oracle searches for a wrong "unchanged" of the apply engine on a real
-// API server.
+// Package oracle searches for wrong "unchanged" results of the apply engine on a real API server.
 //
-// A story is one owner with a few children of random kinds. In each step the
-// plan changes, or somebody else writes to a child, or the engine restarts;
-// then passes run until the engine rests. Whenever it calls a child unchanged,
-// a server-side dry run of the apply of its intent, forced, under the same
-// field manager, must change nothing: neither a value nor who owns it. The
-// intent is taken from another engine, which remembers nothing and is shown an
-// object that it cannot take for right, so that nothing of what decides about
-// equality is believed.
+// A story is one owner with a few children of random kinds. In each step the plan changes, or another client writes to a child, or the
+// engine restarts; then passes run until steady state. Whenever the engine reports a child as unchanged, a forced dry run of its apply
+// with the same field manager must change neither a value nor its ownership. The body of the apply is captured from another engine
+// without memory, which reads a modified object and therefore always applies. The check thus does not depend on the engine's comparison.
 //
-// Three things are not asked for, as they are the API server's and no decision of
-// the engine. An object that the server has stored and to which it lets nobody
-// apply counts as unchanged. What the server fills in in place of a list or an
-// object that was emptied is not left behind. And a seed may be left to others
-// as a whole or in part.
+// Three cases are exempt, because the API server causes them. An object that the server has stored but to which no client can apply
+// counts as unchanged. Defaults that the server sets in place of an emptied list or object are allowed. A seed may belong to others
+// entirely or partially.
 //
-// Everything random comes from a seed, and a story is a function of the seed
-// and its number. The cache is not an informer but what the story says it
-// shows, so that it lags when the story wants it to and never otherwise.
+// All random values come from a seed, and a story is a function of the seed and its number. The story controls the cache, which lags only
+// on request.
 package oracle

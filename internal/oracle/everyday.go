@@ -25,8 +25,7 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// everyday is a kind that most operators make, with what a random plan of it
-// starts from.
+// everyday is a common kind with the base of its random plans.
 type everyday struct {
 	goType client.Object
 	// configuration returns an empty apply configuration; nil if there is none.
@@ -41,8 +40,7 @@ func configuration[T any, P interface {
 	return func() runtime.ApplyConfiguration { return P(new(T)) }
 }
 
-// everydayKinds are the everyday kinds. In a base, POD stands for a pod
-// template.
+// everydayKinds returns the common kinds. In a base, POD is replaced by a pod template.
 func everydayKinds() []everyday {
 	return slices.Concat(configKinds(), workloadKinds(), networkKinds(), policyKinds())
 }
@@ -160,7 +158,7 @@ const (
 "topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"t","whenUnsatisfiable":"ScheduleAnyway"}]`
 )
 
-// contents parses the bases, with each pod that they can have.
+// contents parses the bases, with each possible pod.
 func (e everyday) contents() []map[string]any {
 	var out []map[string]any
 	for _, base := range e.bases {
@@ -176,7 +174,7 @@ func (e everyday) contents() []map[string]any {
 	return out
 }
 
-// parse reads a JSON object with integers kept. It returns nil for what is none.
+// parse parses a JSON object and preserves integers. It returns nil for other input.
 func parse(data []byte) map[string]any {
 	var out map[string]any
 	if err := utiljson.Unmarshal(data, &out); err != nil {
@@ -185,7 +183,7 @@ func parse(data []byte) map[string]any {
 	return out
 }
 
-// jsonOf is the object as JSON; nil for what has no such form.
+// jsonOf returns the object as JSON; nil if that is impossible.
 func jsonOf(value any) map[string]any {
 	data, err := json.Marshal(value)
 	if err != nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/oracle/shape"
 )
 
-// fixed is a kind whose Go type is written out, with fields of types that encode
-// themselves: those of made-up kinds stand behind an interface, which is looked
-// at in another way.
+// fixed is a kind with a written Go type, with fields of types that marshal themselves; in generated kinds these are behind an interface,
+// which the engine handles differently.
 type fixed struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -30,8 +29,7 @@ type fixedSpec struct {
 	Ports   []fixedPort           `json:"ports,omitempty"`
 }
 
-// fixedPort is in a list that is owned as a whole, and has fields of names for
-// which other kinds have defaults.
+// fixedPort is an element of an atomic list, with field names for which other kinds have defaults.
 type fixedPort struct {
 	Protocol string `json:"protocol,omitempty"`
 	Kind     string `json:"kind,omitempty"`
@@ -44,8 +42,7 @@ type fixedItem struct {
 	Weight *int64                `json:"weight,omitempty"`
 }
 
-// DeepCopyObject copies the object; what fields point to is never changed and
-// is shared.
+// DeepCopyObject copies the object; pointers are shared, because their targets are never modified.
 func (f *fixed) DeepCopyObject() runtime.Object {
 	out := *f
 	f.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
@@ -70,7 +67,7 @@ func (l *fixedList) DeepCopyObject() runtime.Object {
 	return out
 }
 
-// fixedKind is the kind, known to the scheme.
+// fixedKind registers the kind in the scheme and returns it.
 func fixedKind(scheme *runtime.Scheme) *Kind {
 	free := &shape.Shape{Type: shape.ObjectType, Preserve: true}
 	item := &shape.Shape{Type: shape.ObjectType, Required: []string{"name"}, Properties: map[string]*shape.Shape{

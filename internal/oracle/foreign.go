@@ -19,14 +19,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/oracle/shape"
 )
 
-// writer is one way in which somebody else writes to a child.
+// writer is one kind of write of another client.
 type writer struct {
 	name  string
 	share int
 	write func(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, live map[string]any, by string) (string, error)
 }
 
-// writers are the ways, with how often each is taken.
+// writers returns the kinds of writes with their frequency.
 func writers() []writer {
 	return []writer{
 		{"update", 4, update},
@@ -47,13 +47,13 @@ func writers() []writer {
 	}
 }
 
-// foreigners are the names under which others write; the first one writes
-// under the engine's own name, as an older version of an operator could have.
+// foreigners returns the field managers of other clients; the first one is the engine's own, as an older version of an operator could
+// have used it.
 func foreigners() []string {
 	return []string{fieldManager, formerManager, "kubectl-edit", "other", "autoscaler"}
 }
 
-// foreignWrite changes the object as somebody else would.
+// foreignWrite changes the object as another client.
 func foreignWrite(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, live map[string]any) (string, error) {
 	all := writers()
 	total := 0
@@ -71,7 +71,7 @@ func foreignWrite(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, l
 	return "", nil
 }
 
-// mutated returns the object with a few changes, and its identity as it was.
+// mutated returns the object with a few changes and the same identity.
 func mutated(r *rand.Rand, k *Kind, live map[string]any) (map[string]any, string) {
 	value, said := k.shape.Mutate(r, content(live))
 	if r.IntN(2) == 0 {
@@ -106,7 +106,7 @@ func mutated(r *rand.Rand, k *Kind, live map[string]any) (map[string]any, string
 	return out, said
 }
 
-// content is what an author could have said of a stored object.
+// content returns the parts of a stored object that an author can set.
 func content(live map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range live {
@@ -138,7 +138,7 @@ func mergePatch(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, liv
 	return said, patch(ctx, c, live, types.MergePatchType, mergeOf(live, next), by)
 }
 
-// mergeOf is the JSON merge patch from one object to another.
+// mergeOf returns the JSON merge patch from one object to another.
 func mergeOf(from, to map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, old := range from {
@@ -205,7 +205,7 @@ func applyOther(force, change bool) func(context.Context, client.Client, *rand.R
 	}
 }
 
-// thin leaves fields out at random, below lists nothing: items need their keys.
+// thin removes fields at random, but not in lists, because items need their keys.
 func thin(r *rand.Rand, value any) any {
 	m, ok := value.(map[string]any)
 	if !ok {
@@ -220,8 +220,7 @@ func thin(r *rand.Rand, value any) any {
 	return out
 }
 
-// replace puts the object as somebody who knows nothing of the rest writes it:
-// without labels, annotations and owner references.
+// replace writes the object without labels, annotations and owner references.
 func replace(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, live map[string]any, by string) (string, error) {
 	next, said := mutated(r, k, live)
 	o := identity(live)
@@ -269,7 +268,7 @@ func dropEntry(ctx context.Context, c client.Client, r *rand.Rand, _ *Kind, live
 	}, by)
 }
 
-// cutFields is the way to write that takes fields out of our entry of managedFields, and nothing else.
+// cutFields is the write that removes only fields from our entry of managedFields.
 const cutFields = "cut managedFields"
 
 func cut(ctx context.Context, c client.Client, r *rand.Rand, _ *Kind, live map[string]any, by string) (string, error) {
@@ -288,7 +287,7 @@ func cut(ctx context.Context, c client.Client, r *rand.Rand, _ *Kind, live map[s
 	return "none", nil
 }
 
-// cutOne takes one field out of those that are named, with all that is below it, and what is empty without it. It returns the path.
+// cutOne removes one of the named fields with everything below it, and empty parents. It returns the path.
 func cutOne(r *rand.Rand, fields map[string]any, names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -306,7 +305,7 @@ func cutOne(r *rand.Rand, fields map[string]any, names []string) string {
 	return name
 }
 
-// parts are the names below one that can be cut out: the keys of an item go with the item alone.
+// parts returns the names below one that can be removed: the keys of an item are removed only with the item.
 func parts(name string, fields map[string]any) []string {
 	var keys map[string]any
 	if text, item := strings.CutPrefix(name, "k:"); item {
@@ -326,7 +325,7 @@ func removeMetadata(field string) func(context.Context, client.Client, *rand.Ran
 
 func remove(ctx context.Context, c client.Client, _ *rand.Rand, _ *Kind, live map[string]any, _ string) (string, error) {
 	if live["kind"] == "PersistentVolumeClaim" {
-		return "nothing", nil // it stays while nobody confirms that it is not in use
+		return "nothing", nil // it remains until a controller removes its protection
 	}
 	return "it", c.Delete(ctx, identity(live), client.PropagationPolicy(metav1.DeletePropagationBackground))
 }
@@ -339,7 +338,7 @@ func patch(ctx context.Context, c client.Client, live map[string]any, form types
 	return c.Patch(ctx, identity(live), client.RawPatch(form, data), client.FieldOwner(by))
 }
 
-// identity is the object with nothing but its kind and name.
+// identity returns the object with only its kind and name.
 func identity(live map[string]any) *unstructured.Unstructured {
 	metadata, _ := live["metadata"].(map[string]any)
 	return &unstructured.Unstructured{Object: map[string]any{

@@ -18,8 +18,7 @@ func (k *Kind) newTyped() client.Object {
 	return reflect.New(reflect.TypeOf(k.goType).Elem()).Interface().(client.Object) //nolint:forcetypeassert // it is one
 }
 
-// object returns the content as an object of the form. seed decides about the
-// Go type of a made-up kind, and about the Go types of numbers.
+// object returns the content as an object of the form. seed selects the Go type of a generated kind, and the Go types of numbers.
 func (k *Kind) object(content map[string]any, form Form, key client.ObjectKey, seed uint64) (apply.Child, error) {
 	content = runtime.DeepCopyJSON(content)
 	content["apiVersion"], content["kind"] = k.gvk.ToAPIVersionAndKind()
@@ -45,7 +44,7 @@ func (k *Kind) object(content map[string]any, form Form, key client.ObjectKey, s
 	return apply.Child{Object: &unstructured.Unstructured{Object: content}}, nil
 }
 
-// holds reports whether the content has the form.
+// holds reports whether the form can represent the content.
 func (k *Kind) holds(i intention, key client.ObjectKey, seed uint64) bool {
 	_, err := k.object(i.content, i.form, key, seed)
 	return err == nil
@@ -78,8 +77,7 @@ func convert(from, to any) error {
 	return nil
 }
 
-// otherNumbers replaces numbers by the same ones of other Go types, as authors
-// write them into unstructured objects.
+// otherNumbers replaces numbers by equal ones of other Go types, as authors use them in unstructured objects.
 func otherNumbers(value any) any {
 	switch x := value.(type) {
 	case map[string]any:

@@ -15,14 +15,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/oracle/shape"
 )
 
-// Kind is a kind of which the stories make children.
+// Kind is a kind of the stories' children.
 type Kind struct {
 	gvk    schema.GroupVersionKind
 	shape  *shape.Shape
 	custom bool
 	// goType is an object of the kind's Go type; nil if there is none.
 	goType client.Object
-	// spec is the shape for the Go type of a made-up kind.
+	// spec is the shape for the Go type of a generated kind.
 	spec *shape.Shape
 	// configuration returns an empty apply configuration; nil if there is none.
 	configuration func() runtime.ApplyConfiguration
@@ -58,7 +58,7 @@ func openEverydayKinds(ctx context.Context, d discovery.DiscoveryInterface, sche
 	return out, nil
 }
 
-// Form is a Go representation in which an object is planned.
+// Form is a Go representation of a planned object.
 type Form string
 
 // The forms.
@@ -68,7 +68,7 @@ const (
 	Configuration Form = "apply configuration"
 )
 
-// forms returns the forms that objects of the kind can have.
+// forms returns the possible forms of the kind.
 func (k *Kind) forms() []Form {
 	out := []Form{Unstructured}
 	if k.goType != nil {
@@ -80,13 +80,12 @@ func (k *Kind) forms() []Form {
 	return out
 }
 
-// base returns the content that a plan starts from.
+// base returns the initial content of a plan.
 func (k *Kind) base(r *rand.Rand) map[string]any {
 	return runtime.DeepCopyJSON(k.bases[r.IntN(len(k.bases))])
 }
 
-// newObject returns an empty object to read into: typed where the scheme knows
-// a type and the form is not unstructured, as the engine does.
+// newObject returns an empty object to read into, typed if the scheme has a type and the form is not unstructured, as the engine does.
 func (k *Kind) newObject(form Form) client.Object {
 	if form == Unstructured || k.goType == nil {
 		u := &unstructured.Unstructured{}

@@ -22,25 +22,24 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// Oracle tells stories on one API server.
+// Oracle runs stories on one API server.
 type Oracle struct {
 	seed       uint64
 	client     client.Client
 	everyday   []*Kind
 	custom     []*Kind
 	namespaces []string
-	// Tally counts what happened.
+	// Tally counts the events of the stories.
 	Tally *Tally
 }
 
-// customCount is the number of kinds that are made up for a run.
+// customCount is the number of generated kinds of a run.
 const customCount = 32
 
 // namespaceCount is the number of namespaces that the stories share.
 const namespaceCount = 4
 
-// Open makes up the kinds of a seed and installs them. The CRDs of widgets and
-// of HTTPRoute must be there.
+// Open generates the kinds of a seed and installs them. The CRDs of widgets and of HTTPRoute must be installed.
 func Open(ctx context.Context, config *rest.Config, seed uint64) (*Oracle, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1
@@ -65,7 +64,7 @@ func Open(ctx context.Context, config *rest.Config, seed uint64) (*Oracle, error
 		return nil, fmt.Errorf("oracle: %w", err)
 	}
 	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		// The document of a CRD's group comes a moment after the CRD.
+		// The OpenAPI document of a CRD's group is available shortly after the CRD.
 		o.everyday, err = openEverydayKinds(ctx, d, scheme)
 		return err == nil, nil
 	})
@@ -75,8 +74,7 @@ func Open(ctx context.Context, config *rest.Config, seed uint64) (*Oracle, error
 	return o, o.checkBases(ctx)
 }
 
-// checkBases reports the first object that a story may begin with and that the
-// API server refuses: no story would be about what it is meant for.
+// checkBases returns an error about the first base that the API server rejects, because no story would use it.
 func (o *Oracle) checkBases(ctx context.Context) error {
 	for _, k := range slices.Concat(o.everyday, o.custom) {
 		for _, base := range k.bases {
@@ -132,15 +130,15 @@ func (o *Oracle) established(ctx context.Context, k *Kind) error {
 	})
 }
 
-// Failure is a promise that a story has broken.
+// Failure is a violated property in a story.
 type Failure struct {
-	// Promise is which one, in a word.
+	// Promise names the property in a word.
 	Promise string
-	// Story is what happened, line by line.
+	// Story lists the events, line by line.
 	Story []string
-	// Seed and Number repeat it.
+	// Seed and Number reproduce it.
 	Seed   uint64
 	Number int
-	// Steps is the number of steps told.
+	// Steps is the number of steps.
 	Steps int
 }

@@ -16,12 +16,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// firstApply is the manager to whom the API server gives what is in an object
-// without managedFields when somebody applies to it.
+// firstApply is the manager of existing fields if a client applies to an object without managedFields.
 const firstApply = "before-first-apply"
 
-// ownedBy returns the leaves that managers own in the object: ours by apply, or
-// those of everybody else.
+// ownedBy returns the owned leaves of the object: ours by apply, or those of all others.
 func ownedBy(o map[string]any, ours bool) map[string][]string {
 	out := map[string][]string{}
 	metadata, _ := o["metadata"].(map[string]any)
@@ -54,8 +52,7 @@ func leaves(out map[string][]string, path []string, fields map[string]any) {
 	}
 }
 
-// fieldsOnly returns the names of the fields on a path of managedFields, and
-// false if there are items of lists on it.
+// fieldsOnly returns the names of the fields on a path of managedFields, and false if the path contains list items.
 func fieldsOnly(path []string) ([]string, bool) {
 	names := make([]string, 0, len(path))
 	for _, element := range path {
@@ -68,8 +65,7 @@ func fieldsOnly(path []string) ([]string, bool) {
 	return names, true
 }
 
-// overlaps reports whether one of the paths is the path, or leads to it or on
-// from it.
+// overlaps reports whether one of the paths equals, contains or is below the path.
 func overlaps(paths map[string][]string, path string) bool {
 	for other := range paths {
 		if strings.HasPrefix(other+" ", path+" ") || strings.HasPrefix(path+" ", other+" ") {
@@ -79,7 +75,7 @@ func overlaps(paths map[string][]string, path string) bool {
 	return false
 }
 
-// leadsTo reports whether something below the path is one of the paths.
+// leadsTo reports whether one of the paths is below the path.
 func leadsTo(path string, paths map[string][]string) bool {
 	for other := range paths {
 		if strings.HasPrefix(other, path+" ") {
@@ -89,8 +85,8 @@ func leadsTo(path string, paths map[string][]string) bool {
 	return false
 }
 
-// noteLost remembers what we alone owned when our entry of managedFields goes, or
-// a part of it that was cut out. Only an engine that was there before can know.
+// noteLost records the fields that only we owned when our entry of managedFields is removed, or a part of it. Only an engine that ran
+// before can know them.
 func (c *child) noteLost(before map[string]any, wasRight, cut bool) {
 	if c.live == nil {
 		c.lost = nil
@@ -101,15 +97,15 @@ func (c *child) noteLost(before map[string]any, wasRight, cut bool) {
 		return
 	}
 	ours, others := ownedBy(before, true), ownedBy(before, false)
-	if c.mode == apply.Shared { // what a former manager planned of it stays as it is
+	if c.mode == apply.Shared { // the part of a former manager's plan remains
 		withoutThoseOf(ours, before, formerManager)
 	}
-	if cut { // what was the API server's as well, since an earlier loss that nobody knew of, stays its
+	if cut { // fields that the API server owns since an earlier, unknown loss remain its own
 		withoutThoseOf(ours, before, firstApply)
 	}
 	for name := range c.lost {
 		if _, mine := ours[name]; !mine && overlaps(others, name) {
-			delete(c.lost, name) // it had become theirs before
+			delete(c.lost, name) // it belonged to another client before
 		}
 	}
 	for name, path := range ours {
@@ -123,7 +119,7 @@ func (c *child) noteLost(before map[string]any, wasRight, cut bool) {
 	}
 }
 
-// withoutThoseOf takes out of the leaves those that the manager owns in the object, too.
+// withoutThoseOf removes the leaves that the manager owns in the object.
 func withoutThoseOf(owned map[string][]string, o map[string]any, manager string) {
 	for _, entry := range entriesOf(o, manager) {
 		fields, _ := entry.(map[string]any)
@@ -133,15 +129,15 @@ func withoutThoseOf(owned map[string][]string, o map[string]any, manager string)
 	}
 }
 
-// notLeftBehind checks that what left the plan after managedFields were lost is
-// gone from the object, unless others own it or the server would fill it in.
+// notLeftBehind checks that fields that left the plan after managedFields were lost are removed from the object, unless others own them
+// or the server sets them.
 func (s *story) notLeftBehind(c *child, rests bool) {
 	if c.mode == apply.Once || len(c.lost) == 0 || !rests || c.live == nil || s.broken != "" {
 		return
 	}
 	ours, others := ownedBy(c.live, true), ownedBy(c.live, false)
 	once := map[string][]string{}
-	for _, path := range c.sentOnce() { // what the object has there stays
+	for _, path := range c.sentOnce() { // existing values remain
 		once["f:"+strings.Join(fieldNames(path), " f:")] = nil
 	}
 	for name, path := range c.lost {
@@ -151,11 +147,11 @@ func (s *story) notLeftBehind(c *child, rests bool) {
 		_, mine := ours[name]
 		shared := overlaps(others, name)
 		if !exists(c.live, path) {
-			delete(c.lost, name) // it went; who puts it there again is somebody else
+			delete(c.lost, name) // it was removed; another client sets it again
 			continue
 		}
 		if shared && !mine {
-			delete(c.lost, name) // it is theirs, also when managedFields are lost once more
+			delete(c.lost, name) // another client owns it, also after another loss of managedFields
 			continue
 		}
 		if mine || s.filledIn(c, path) {
@@ -167,10 +163,8 @@ func (s *story) notLeftBehind(c *child, rests bool) {
 	}
 }
 
-// filledIn reports whether the server puts a value there by itself, as it does
-// for an object of the same plan that is new. A list or an object that loses its
-// last part goes, although it is planned with nothing in it, so that the server
-// may fill that in as well.
+// filledIn reports whether the server sets a value there, as for a new object with the same plan. A list or an object that loses its last
+// part is removed although it is planned as empty, so the server may set a default there as well.
 func (s *story) filledIn(c *child, path []string) bool {
 	in := s.capture(c, nil)
 	if in == nil {
@@ -180,8 +174,7 @@ func (s *story) filledIn(c *child, path []string) bool {
 	return s.filledInto(c, in.manager, body, path) || s.filledInto(c, in.manager, withoutHollow(body), path) || s.comesBack(c, path)
 }
 
-// comesBack reports whether the server fills in the value at the path when
-// somebody removes it, or refuses that.
+// comesBack reports whether the server sets the value at the path again after its removal, or rejects the removal.
 func (s *story) comesBack(c *child, path []string) bool {
 	object := runtime.DeepCopyJSON(c.live)
 	removeOwned(object, path)
@@ -196,8 +189,7 @@ func (s *story) comesBack(c *child, path []string) bool {
 	return exists(u.Object, path)
 }
 
-// filledInto reports whether a new object of the body has a value at the path,
-// or cannot be made.
+// filledInto reports whether a new object with the body has a value at the path, or is rejected.
 func (s *story) filledInto(c *child, manager string, body map[string]any, path []string) bool {
 	metadata, _ := body["metadata"].(map[string]any)
 	metadata["name"] = c.key.Name + "-new"
@@ -214,7 +206,7 @@ func (s *story) filledInto(c *child, manager string, body map[string]any, path [
 	return exists(jsonOf(fresh), path)
 }
 
-// withoutHollow leaves out the lists and objects that hold nothing else.
+// withoutHollow returns the map without lists and objects that contain nothing else.
 func withoutHollow(m map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range m {
@@ -266,13 +258,12 @@ func hasKeys(item, keys any) bool {
 		if has && !reflect.DeepEqual(fmt.Sprint(have), fmt.Sprint(value)) {
 			return false
 		}
-		found = found || has // what is left out may be a default
+		found = found || has // omitted fields may be defaults
 	}
 	return found
 }
 
-// removeWithHollow removes what is at the path, and the objects above that hold
-// nothing else.
+// removeWithHollow removes the value at the path, and parents that become empty.
 func removeWithHollow(body map[string]any, path []string) {
 	removeOwned(body, path)
 	for above := len(path) - 1; above > 0 && isHollow(body, path[:above]); above-- {
@@ -280,7 +271,7 @@ func removeWithHollow(body map[string]any, path []string) {
 	}
 }
 
-// isHollow reports whether an object without fields is at the path.
+// isHollow reports whether the value at the path is an object without fields.
 func isHollow(value any, path []string) bool {
 	if len(path) == 0 {
 		m, isMap := value.(map[string]any)

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// What the engine says happened to a child, see apply.Outcome.
+// Outcomes of the engine for a child, see apply.Outcome.
 const (
 	outcomeUnchanged apply.Outcome = "Unchanged"
 	outcomeCreated   apply.Outcome = "Created"
@@ -21,13 +21,13 @@ const (
 	outcomeFailed    apply.Outcome = "Failed"
 )
 
-// plan is what the story plans at this moment, made anew as an author does.
+// plan returns the current plan of the story, in new objects, as an author creates them.
 func (s *story) plan() apply.Plan {
 	children := make([]apply.Child, 0, len(s.children))
 	for _, c := range s.children {
 		planned, err := c.planned()
 		if err != nil {
-			// Not every content has a form in Go.
+			// Some contents have no Go representation.
 			c.now = c.accepted
 			planned, _ = c.planned()
 		}
@@ -38,8 +38,7 @@ func (s *story) plan() apply.Plan {
 
 func setOf(children ...apply.Child) apply.Plan { return apply.Plan{Children: children} }
 
-// pass applies the plan once, and checks what the engine claims about each
-// child.
+// pass applies the plan once, and checks the engine's result for each child.
 func (s *story) pass() (apply.Result, []string, error) {
 	before := make([]map[string]any, len(s.children))
 	for i, c := range s.children {
@@ -88,14 +87,12 @@ func wroteTo(sent []string, c *child) bool {
 	})
 }
 
-// cannotApply is in the error of every apply to an object that the API server
-// has stored and cannot read for an apply, such as a list map with an item
-// without keys in a kind that drops empty texts. No apply changes such an
-// object, so that "unchanged" is right; a changed plan fails and says so.
+// cannotApply is the error of every apply to an object that the API server has stored but cannot convert for an apply, such as a map list
+// with an item without keys in a kind that drops empty strings. An apply cannot change such an object, so "unchanged" is correct; a
+// changed plan fails.
 const cannotApply = "failed to create typed live object"
 
-// compare checks a child that is called unchanged: a forced dry run of its
-// apply changes nothing.
+// compare checks a child that is reported as unchanged: a forced dry run of its apply changes nothing.
 func (s *story) compare(c *child) {
 	if c.checked || s.broken != "" {
 		return
@@ -106,20 +103,20 @@ func (s *story) compare(c *child) {
 		return
 	}
 	if c.mode == apply.Once {
-		c.checked = true // that it exists is all there is to it
+		c.checked = true // only its existence matters
 		return
 	}
 	var found []string
-	once := c.sentOnce() // whose they are is not asked
+	once := c.sentOnce() // their ownership is not checked
 	kept := c.kept()
 	var intents []*intent
 	for _, in := range s.intents(c) {
 		if intents = append(intents, in.keeping(kept, c.live)); len(kept) > 0 {
-			intents = append(intents, in) // what is kept may be what the server fills in
+			intents = append(intents, in) // kept values may be defaults of the server
 		}
 	}
 	for _, in := range intents {
-		answer := c.kind.newObject(c.now.form) // as it is read
+		answer := c.kind.newObject(c.now.form) // representation of a read
 		answer.SetName(c.key.Name)
 		answer.SetNamespace(c.key.Namespace)
 		err := s.oracle.client.Patch(s.ctx, answer, in.patch(), in.dryRun()...)
@@ -134,7 +131,7 @@ func (s *story) compare(c *child) {
 		answer.GetObjectKind().SetGroupVersionKind(c.kind.gvk)
 		manager := in.manager
 		if s.strips {
-			manager = "" // what nobody sees nobody can compare
+			manager = "" // an ownership that the engine cannot read cannot be compared
 		}
 		if found = differences(withoutOwned(c.live, once), withoutOwned(jsonOf(answer), once), manager); len(found) == 0 {
 			c.checked = true
@@ -144,8 +141,7 @@ func (s *story) compare(c *child) {
 	s.fail("unchanged", append(found, "live: "+full(c.live))...)
 }
 
-// intents are what a right engine may have in mind: seeded fields may be
-// yielded or kept.
+// intents returns the valid bodies of an apply: seeded fields may be omitted or kept.
 func (s *story) intents(c *child) []*intent {
 	var out []*intent
 	for _, live := range []map[string]any{c.live, nil} {
@@ -153,7 +149,7 @@ func (s *story) intents(c *child) []*intent {
 		if in == nil {
 			continue
 		}
-		// Each seed may be yielded or not, and what is sent once may be whose it is.
+		// Each seed may be omitted or not, and fields that are sent once may have any owner.
 		seeds := append(c.seeds(), c.sentOnce()...)
 		for some := range 1 << len(seeds) {
 			var yielded []string
@@ -176,13 +172,13 @@ func (s *story) intents(c *child) []*intent {
 		return out
 	}
 	if in := s.capture(c.sendingAgain(), c.live); in != nil {
-		return []*intent{in} // of a contribution nothing is sent any more
+		return []*intent{in} // nothing is sent for a contribution any more
 	}
 	s.fail("unchanged", "an engine without memory would not apply it")
 	return nil
 }
 
-// sendingAgain is the child without the rules for what is sent once.
+// sendingAgain returns the child without the rules for fields that are sent once.
 func (c *child) sendingAgain() *child {
 	again := *c
 	again.now.rules = slices.DeleteFunc(slices.Clone(c.now.rules), func(r apply.FieldRule) bool { return r.Policy == policy(apply.CreateOnly) })
@@ -208,7 +204,7 @@ func outcomes(result apply.Result) string {
 	return strings.Join(words, ", ")
 }
 
-// reference is the child with nothing but its name.
+// reference returns the child with only its name.
 func (c *child) reference() client.Object {
 	m := c.kind.newObject(Unstructured)
 	m.SetName(c.key.Name)
@@ -216,7 +212,7 @@ func (c *child) reference() client.Object {
 	return m
 }
 
-// without is the intent without the fields.
+// without returns the intent without the fields.
 func (i *intent) without(paths []string) *intent {
 	if len(paths) == 0 {
 		return i
@@ -229,13 +225,13 @@ func (i *intent) without(paths []string) *intent {
 	return &intent{body: []byte(data), manager: i.manager}
 }
 
-// withoutHollow is the intent without what holds nothing, as where a seed was.
+// withoutHollow returns the intent without empty parents, for example of a seed.
 func (i *intent) withoutHollow() *intent {
 	data, _ := jsonText(withoutHollow(parse(i.body)))
 	return &intent{body: []byte(data), manager: i.manager}
 }
 
-// withoutTheirs is the intent without what others alone own of the fields.
+// withoutTheirs returns the intent without the fields that only others own.
 func (i *intent) withoutTheirs(paths []string, live map[string]any) *intent {
 	body := parse(i.body)
 	ours, others := ownedBy(live, true), ownedBy(live, false)
@@ -252,8 +248,8 @@ func (i *intent) withoutTheirs(paths []string, live map[string]any) *intent {
 	return &intent{body: []byte(data), manager: i.manager}
 }
 
-// sharing is the intent with what the object has of the fields where we own it
-// together with others: they keep us from changing it, and it stays ours.
+// sharing returns the intent with the object's values of the fields that we own together with others: we cannot change them, and remain
+// owner.
 func (i *intent) sharing(paths []string, live map[string]any) *intent {
 	var shared []string
 	others := ownedBy(live, false)

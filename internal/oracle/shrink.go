@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Shrink tells the story of a failure again with as few steps as still break
-// the same promise. It returns the shortest failure found.
+// Shrink repeats the story of a failure with as few steps as still violate the same property. It returns the shortest failure found.
 func (o *Oracle) Shrink(ctx context.Context, f *Failure) *Failure {
 	const tries = 60
 	skip := map[int]bool{}
@@ -36,7 +35,7 @@ func (o *Oracle) Shrink(ctx context.Context, f *Failure) *Failure {
 	return f
 }
 
-// String renders the story with what repeats it.
+// String formats the story with its seed and number.
 func (f *Failure) String() string {
 	return fmt.Sprintf("seed %d story %d breaks %q; repeat with ORACLE_SEED=%d ORACLE_STORY=%d:\n%s",
 		f.Seed, f.Number, f.Promise, f.Seed, f.Number, strings.Join(f.Story, "\n"))

@@ -14,8 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// step lets one or two things happen to one child, then passes until the engine
-// rests.
+// step executes one or two events for one child, then passes until steady state.
 func (s *story) step(i int) error {
 	c := s.children[s.random.IntN(len(s.children))]
 	if i == 0 {
@@ -39,7 +38,7 @@ func (s *story) step(i int) error {
 	return s.settle(c)
 }
 
-// event lets one thing happen.
+// event executes one event.
 func (s *story) event(i int, c *child) error {
 	n := s.random.IntN(100)
 	switch {
@@ -68,8 +67,7 @@ func (s *story) event(i int, c *child) error {
 	return nil
 }
 
-// changeForm plans the child as another Go type, which can hold what is planned
-// now and what was planned before.
+// changeForm plans the child as another Go type, which can represent the current and the previous plan.
 func (s *story) changeForm(i int, c *child) {
 	now, accepted, seed := c.now.form, c.accepted.form, c.seed
 	forms := c.kind.forms()
@@ -86,7 +84,7 @@ func (s *story) changePlan(i int, c *child) {
 	var value any
 	var said string
 	var ok bool
-	if s.random.IntN(3) == 0 { // alone, or another change would be sent with it
+	if s.random.IntN(3) == 0 { // alone, otherwise another change would be sent with it
 		value, said, ok = c.kind.shape.MutateAlike(s.random, c.now.content)
 		s.replan(i, c, value, said)
 	}
@@ -109,7 +107,7 @@ func (s *story) replan(i int, c *child, content any, said string) {
 	}
 }
 
-// foreign lets somebody else write. What the server refuses has not happened.
+// foreign writes as another client. A rejected write counts as none.
 func (s *story) foreign(i int, c *child) error {
 	if c.live == nil {
 		if c.mode == apply.Contribute {
@@ -128,7 +126,7 @@ func (s *story) foreign(i int, c *child) error {
 			return err
 		}
 		cut := strings.HasPrefix(said, cutFields)
-		if s.transform == nil || !s.strips && !cut { // a shortened entry of others may have what was cut out of ours
+		if s.transform == nil || !s.strips && !cut { // a shortened entry of other managers may contain fields that were removed from ours
 			c.noteLost(before, wasRight, cut)
 		}
 		if cut && s.random.IntN(2) == 0 { // before a pass owns them again
@@ -141,7 +139,7 @@ func (s *story) foreign(i int, c *child) error {
 	return nil
 }
 
-// leaveOutLost takes one of the fields that we have lost out of the plan.
+// leaveOutLost removes one of the fields with lost ownership from the plan.
 func (s *story) leaveOutLost(i int, c *child) {
 	lost := slices.Sorted(maps.Keys(c.lost))
 	if len(lost) == 0 {
@@ -156,17 +154,15 @@ func (s *story) leaveOutLost(i int, c *child) {
 	s.replan(i, c, content, "."+strings.Join(names, ".")+": left out")
 }
 
-// settle passes until nothing is sent. Whatever is called unchanged on the way
-// is compared with a dry run.
+// settle runs passes until nothing is sent. It compares each child reported as unchanged with a dry run.
 func (s *story) settle(c *child) error {
 	for n := range mostPasses {
 		result, sent, err := s.pass()
 		if err != nil || s.broken != "" {
 			return err
 		}
-		// What keeps failing is tried again as often as there are passes: how
-		// long to wait is the business of the work queue.
-		// A cache without managedFields cannot say who holds a contested field.
+		// A permanent failure is retried in every pass; the work queue is responsible for the delay. A cache without managedFields does not
+		// show the owner of a contested field.
 		looks := s.strips && !slices.ContainsFunc(sent, func(line string) bool { return !strings.HasPrefix(line, "GET ") })
 		if len(sent) == 0 || n >= failingPasses && (fails(result) || looks) {
 			return s.rested(c, result)
@@ -176,7 +172,7 @@ func (s *story) settle(c *child) error {
 	return nil
 }
 
-// settleLagging passes while the cache does not show our own writes.
+// settleLagging runs passes while the cache does not show our own writes.
 func (s *story) settleLagging(c *child) error {
 	for range 2 {
 		result := s.engine.Apply(s.ctx, s.owner, s.plan())
@@ -206,8 +202,7 @@ func (s *story) settleLagging(c *child) error {
 	return s.settle(c)
 }
 
-// rested handles a plan that could not be carried out: what the server refuses
-// goes back to what it took, an object that is stuck goes away.
+// rested handles a plan that could not be applied: a rejected plan is reverted to the accepted one, a stuck object is deleted.
 func (s *story) rested(c *child, result apply.Result) error {
 	outcome := result.Objects[s.index(c)].Outcome
 	s.tally.outcome(string(outcome))

@@ -27,10 +27,10 @@ const (
 	failingPasses = 2
 )
 
-// begin is when each story begins, on the engine's clock.
+// begin is the start time of each story on the engine's clock.
 var begin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
-// story is one owner and what happens to its children.
+// story is one owner and the events of its children.
 type story struct {
 	oracle *Oracle
 	tally  *Tally
@@ -41,28 +41,26 @@ type story struct {
 	owner    *widget.Widget
 	children []*child
 	engine   *engine.Engine
-	// transform is what the cache does to objects; nil is nothing.
+	// transform is the cache's transform; nil is none.
 	transform func(any) (any, error)
 	// strips reports whether the transform removes managedFields.
 	strips bool
 	client *engineClient
-	// neighbour is somebody else's object that looks like a child; nil before
-	// there is one.
+	// neighbour is another controller's object that looks like a child; nil before it is created.
 	neighbour *neighbour
 	clock     *testingclock.FakeClock
 	lines     []string
-	// broken is the promise that was broken; empty while all hold.
+	// broken is the violated property; empty if there is none.
 	broken string
 	steps  int
 }
 
-// Tell tells one story. It returns nil when all promises held. An error is
-// about the surroundings, not the engine.
+// Tell runs one story. It returns nil if no property was violated. An error is about the environment, not the engine.
 func (o *Oracle) Tell(ctx context.Context, number int) (*Failure, error) {
 	return o.tell(ctx, number, "", nil, o.Tally)
 }
 
-// tell leaves out the steps in skip. The attempt makes the names unique.
+// tell runs a story without the steps in skip. The attempt makes the names unique.
 func (o *Oracle) tell(ctx context.Context, number int, attempt string, skip map[int]bool, tally *Tally) (*Failure, error) {
 	s := &story{
 		oracle: o, tally: tally, ctx: ctx, number: number, clock: testingclock.NewFakeClock(begin),
@@ -183,7 +181,7 @@ func (s *story) add(c *child) {
 
 var modes = map[apply.Mode]string{apply.Own: "owned", apply.Shared: "shared", apply.Contribute: "contributed to", apply.Once: "made once"} //nolint:gochecknoglobals // a table
 
-// addContribution plans a few fields of an object that somebody else makes.
+// addContribution plans a few fields of another owner's object.
 func (s *story) addContribution(c *child) error {
 	c.theirs = c.now.content
 	if part, ok := thin(s.random, c.now.content).(map[string]any); ok {
@@ -197,7 +195,7 @@ func (s *story) addContribution(c *child) error {
 	return s.make(c)
 }
 
-// make creates the object that is contributed to.
+// make creates the object for a contribution.
 func (s *story) make(c *child) error {
 	o := c.reference()
 	u, _ := o.(*unstructured.Unstructured)
@@ -213,7 +211,7 @@ func (s *story) make(c *child) error {
 	return nil
 }
 
-// creatable asks the server with a dry run whether it takes the plan.
+// creatable checks with a dry run whether the server accepts the plan.
 func (s *story) creatable(c *child, next intention) bool {
 	old := c.now
 	c.now = next
@@ -229,8 +227,7 @@ func (s *story) options() apply.Options {
 	return apply.Options{FieldManager: fieldManager, FormerManagers: []string{formerManager}, Clock: s.clock}
 }
 
-// restart replaces the engine by one without memory, and the cache by one that
-// shows what is.
+// restart replaces the engine by one without memory, and the cache by an up-to-date one.
 func (s *story) restart() error {
 	shown := newCache()
 	s.client = &engineClient{Client: s.oracle.client, cache: shown}
@@ -279,7 +276,7 @@ func (s *story) read(c *child) (client.Object, error) {
 	return o, nil
 }
 
-// clean removes what the story made.
+// clean deletes the objects of the story.
 func (s *story) clean() {
 	for _, c := range s.children {
 		s.remove(c)
@@ -288,8 +285,7 @@ func (s *story) clean() {
 	_ = client.IgnoreNotFound(s.oracle.client.Delete(s.ctx, s.owner))
 }
 
-// remove deletes the child and what holds it: nobody here confirms that a
-// volume is not in use.
+// remove deletes the child and its finalizers, because no controller removes the protection of a volume.
 func (s *story) remove(c *child) {
 	_ = s.oracle.client.Delete(s.ctx, c.reference(), client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if c.kind.gvk.Kind == "PersistentVolumeClaim" {
@@ -298,7 +294,7 @@ func (s *story) remove(c *child) {
 	}
 }
 
-// stripManagedFields is what caches do to save memory.
+// stripManagedFields is a common transform of caches to save memory.
 func stripManagedFields(in any) (any, error) {
 	if o, ok := in.(client.Object); ok {
 		o.SetManagedFields(nil)

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Tally counts what the stories met. It is safe for concurrent use.
+// Tally counts the events of the stories. It is safe for concurrent use.
 type Tally struct {
 	mu       sync.Mutex
 	cases    int
@@ -21,7 +21,7 @@ type Tally struct {
 
 type kindTally struct{ cases, writes, needless int }
 
-// mostExamples is how many needless writes are told.
+// mostExamples is the maximum number of recorded needless writes.
 const mostExamples = 20
 
 func newTally() *Tally {
@@ -59,7 +59,7 @@ func (t *Tally) check() {
 	t.checks++
 }
 
-// write counts a write, and keeps the story of one that changed nothing.
+// write counts a write, and records the story of a needless one.
 func (t *Tally) write(c *child, needless bool, lines []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,22 +74,22 @@ func (t *Tally) write(c *child, needless bool, lines []string) {
 	}
 }
 
-// Cases is the number of cases: a change of the plan, a write of somebody else
-// or a restart, with the passes and the check that follow.
+// Cases returns the number of cases: a change of the plan, a write of another client or a restart, with the following passes and the
+// check.
 func (t *Tally) Cases() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.cases
 }
 
-// Examples are the ends of stories with a needless write.
+// Examples returns the ends of stories with a needless write.
 func (t *Tally) Examples() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.examples)
 }
 
-// String renders the figures.
+// String formats the figures.
 func (t *Tally) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

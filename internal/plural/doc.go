@@ -1,2 +1,2 @@
-// Package plural derives the resource of a kind where no API server and no definition names it.
+// Package plural derives the resource name of a kind if no API server and no definition provides it.
 package plural

@@ -2,11 +2,11 @@ package plural
 
 import "strings"
 
-// Of returns the plural of the kind in lower case, as controller-gen derives it of a kind that ends regularly. The guess of apimachinery makes
-// gatewaies of Gateway and meshs of Mesh. The plural of a definition, or of a REST mapper, is better where there is one.
+// Of returns the plural of the kind in lower case, as controller-gen derives it for a regular plural. The guess of apimachinery is
+// gatewaies for Gateway and meshs for Mesh. Prefer the plural of a definition, or of a REST mapper, if there is one.
 func Of(kind string) string {
 	singular := strings.ToLower(kind)
-	if strings.HasSuffix(singular, "endpoints") { // a kind that is a plural, as apimachinery has it
+	if strings.HasSuffix(singular, "endpoints") { // a kind that is a plural, as in apimachinery
 		return singular
 	}
 	for _, sibilant := range []string{"s", "x", "z", "ch", "sh"} {

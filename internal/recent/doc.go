@@ -1,2 +1,2 @@
-// Package recent remembers results of functions for the arguments that were asked for last, by the fingerprint of the arguments.
+// Package recent caches recent results of functions by the fingerprint of the arguments.
 package recent

@@ -7,12 +7,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/fingerprint"
 )
 
-// Values are results that take no more than a budget of bytes together. The zero value is empty. It is safe for concurrent use and must
-// not be copied.
+// Values caches results within a budget in bytes. The zero value is empty. It is safe for concurrent use and must not be copied.
 type Values[V any] struct {
 	mu      sync.Mutex
 	entries map[fingerprint.Sum]*list.Element
-	order   list.List // of *entry, the one asked for last in front
+	order   list.List // of *entry, the most recently used in front
 	bytes   int
 }
 
@@ -22,7 +21,7 @@ type entry[V any] struct {
 	size  int
 }
 
-// Get returns the value of the key, if it is still remembered.
+// Get returns the value of the key, if it is cached.
 func (r *Values[V]) Get(key fingerprint.Sum) (value V, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -34,8 +33,8 @@ func (r *Values[V]) Get(key fingerprint.Sum) (value V, known bool) {
 	return entryAt[V](at).value, true
 }
 
-// Put remembers the value of the key, which takes size bytes, and forgets those that were asked for longest ago until all fit into the
-// budget. One that does not fit alone is not remembered.
+// Put caches the value of the key with its size in bytes, and evicts the least recently used values until all fit into the budget. A
+// value that exceeds the budget alone is not cached.
 func (r *Values[V]) Put(key fingerprint.Sum, value V, size, budget int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +53,7 @@ func (r *Values[V]) Put(key fingerprint.Sum, value V, size, budget int) {
 	}
 }
 
-// Forget drops the value of the key if it is the one that is meant.
+// Forget removes the value of the key if meant returns true for it.
 func (r *Values[V]) Forget(key fingerprint.Sum, meant func(V) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// ellipsis stands at the end of a text that was cut.
+// ellipsis is the end of a truncated text.
 const ellipsis = "..."
 
-// Cut returns the text in at most limit bytes, cut at a rune boundary and with "..." at the end where something was left out. Invalid
-// UTF-8 is replaced, as the API server would refuse it. What fits is returned as it is. A limit too small for the ellipsis gives the
-// beginning of the text alone.
+// Cut truncates the text to at most limit bytes, at a rune boundary and with "..." at the end. Invalid UTF-8 is replaced, because the API
+// server rejects it. A short valid text is returned unchanged. If the limit is too small for the ellipsis, Cut returns only the beginning
+// of the text.
 func Cut(text string, limit int) string {
 	if len(text) <= limit && utf8.ValidString(text) {
 		return text

@@ -1,5 +1,4 @@
-// Package text makes texts fit to be stored and shown: [Cut] bounds them, [Scrub] takes credentials out.
+// Package text prepares texts for storage and display: [Cut] truncates them, [Scrub] removes credentials.
 //
-// It is the one place that does either. What an author needs of it is in package conditions (conditions.Bound); errors get both from
-// health.Categorize.
+// Only this package does either. Authors use conditions.Bound; health.Categorize does both for errors.
 package text

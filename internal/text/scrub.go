@@ -5,35 +5,35 @@ import (
 	"strings"
 )
 
-// hidden stands in a text where a credential was.
+// hidden replaces a credential.
 const hidden = "***"
 
-// secretWord is the last part of a name that holds a credential, such as db_password or X-Api-Key.
+// secretWord matches the last part of a name of a credential, such as db_password or X-Api-Key.
 const secretWord = `(?:passw(?:or)?d|passphrase|pwd|secret|token|jwt|` + keyWord + `|signature|sig|credentials?|session[-_]?id)`
 
-// keyWord names a key that is a credential. Alone, "key" is the word for a key of a map.
+// keyWord matches a key that is a credential. The word "key" alone is not one.
 const keyWord = `(?:api|access|account|auth|client|encryption|license|master|private|secret|signing|ssh|storage)[-_]?key`
 
-// shortWord is a word that names a credential when it stands alone or behind a separator, as in DB_PASS.
+// shortWord matches a word that names a credential if it stands alone or after a separator, as in DB_PASS.
 const shortWord = `\b(?:[A-Za-z0-9_.-]*[_.-])?(?:pass|pw|session|sid|auth)`
 
-// prefixes begin the tokens of well-known services.
+// prefixes match the tokens of well-known services.
 const prefixes = `\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|gl(?:pat|ptt|dt|rt|cbt)-[\w-]{16,}|` +
 	`xox[abeprs]-[\w-]{10,}|xapp-[\w-]{10,}|hf_[A-Za-z0-9]{6,}|sk-[\w-]{6,}|[spr]k_(?:live|test)_\w{6,}|nvapi-[\w-]{10,}|gsk_\w{10,}|` +
 	`r8_\w{16,}|npm_\w{16,}|pypi-[\w-]{16,}|do[opr]_v1_\w{16,}|dckr_pat_[\w-]{10,}|dapi[0-9a-f]{32}|SG\.[\w-]{16,}\.[\w-]{16,}|AIza[\w-]{30,}|` +
 	`ya29\.[\w-]{10,}|GOCSPX-[\w-]{10,}|shp(?:at|ca|pa|ss)_\w{16,}|hv[sbr]\.[\w-]{10,}|sha256~[\w-]{16,}|tskey-[\w-]{10,}|AGE-SECRET-KEY-\w{16,})`
 
-// valueForm is a value in quotes or up to the next separator.
+// valueForm matches a value in quotes or up to the next separator.
 const valueForm = `(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"',;&)\]}]+)`
 
-// credential is one form in which a credential stands in a text.
+// credential is one pattern of a credential in a text.
 type credential struct {
 	form *regexp.Regexp
-	keep string // what replaces it, with the groups that are kept
+	keep string // replacement, with the kept groups
 }
 
-// credentials are tried in order. A name with a colon behind it is mostly a field or a message ("token: not found"), so that there only
-// the forms of JSON, of HTTP and of the API server's validation count.
+// credentials are matched in order. A name followed by a colon is usually a field or a message ("token: not found"), so for colons only
+// the formats of JSON, of HTTP and of the API server's validation match.
 var credentials = []credential{ //nolint:gochecknoglobals // compiled once, never changed
 	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), hidden},
 	{regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#"'@]*:[^\s/?#"']*@`), "${1}" + hidden + "@"},
@@ -54,13 +54,13 @@ var credentials = []credential{ //nolint:gochecknoglobals // compiled once, neve
 	{regexp.MustCompile(`(?i)\b(` + secretWord + `: )[^\s"',;]*[0-9][^\s"',;]*`), "${1}" + hidden},
 }
 
-// spoken are words behind the name of a credential that belong to a sentence: "--token is required", "password: missing".
+// spoken matches words after the name of a credential that belong to a sentence: "--token is required", "password: missing".
 var spoken = regexp.MustCompile( //nolint:gochecknoglobals // compiled once, never changed
 	`(?i)^(?:an?|and|are|as|at|be|been|but|by|can(?:not)?|could|denied|does|empty|error|expired|expected|failed|field|file|flag|for|from|has|in|incorrect|` +
 		`invalid|is|it|malformed|mismatch|missing|must|needs?|nil|no|none|not|null|of|on|or|rejected|required|requires|revoked|should|the|to|` +
 		`too|unauthorized|unset|unknown|value|wants?|was|were|will|with|wrong|true|false|<nil>|\*\*\*)$`)
 
-// judged are forms whose value is looked at: the groups are what is kept, the value, and what follows.
+// judged are patterns whose value is examined: the groups are the kept part, the value, and the rest.
 var judged = []struct { //nolint:gochecknoglobals // compiled once, never changed
 	form   *regexp.Regexp
 	secret func(value string) bool
@@ -79,11 +79,11 @@ var judged = []struct { //nolint:gochecknoglobals // compiled once, never change
 	{regexp.MustCompile(`()([A-Za-z0-9_+=-]{28,})()`), random}, // a long token
 }
 
-// digest follows the tag of an image.
+// digest matches the digest after the tag of an image.
 var digest = regexp.MustCompile(`^@sha\d+$`)
 
-// random reports whether a long text is drawn at random. Hashes in hexadecimal, UUIDs and names of objects have no upper case; names of types
-// have few digits.
+// random reports whether a long text is random. Hexadecimal hashes, UUIDs and names of objects have no upper case; names of types have
+// few digits.
 func random(value string) bool {
 	const few = 4
 	lower, upper, digits := 0, 0, 0
@@ -100,10 +100,11 @@ func random(value string) bool {
 	return lower >= few && upper >= few && digits >= few
 }
 
-// Scrub returns the text with "***" where it has what looks like a credential: user and password in a URL, a data source name or before a
-// host, an Authorization, Cookie or key header, a bearer token or JSON Web Token, a token of a well-known service, a private key, a value behind
-// the name of a password, token or key (key=value, JSON, escaped JSON, a flag), a long random token. Text around it is kept, and a text without
-// any comes back as it is. It is a last defence for errors that are stored and shown: an error should not contain credentials.
+// Scrub replaces texts that look like a credential by "***": user and password in a URL, a data source name or before a host, an
+// Authorization, Cookie or key header, a bearer token or JSON Web Token, a token of a well-known service, a private key, a value after
+// the name of a password, token or key (key=value, JSON, escaped JSON, a flag), a long random token. It keeps the other text, and returns
+// a text without credentials unchanged. It is a last line of defence for errors that are stored and displayed: an error should not
+// contain credentials.
 func Scrub(text string) string {
 	if !suspicious(text) {
 		return text
@@ -123,7 +124,7 @@ func Scrub(text string) string {
 	return text
 }
 
-// suspicious reports quickly that a text may have a credential in it.
+// suspicious is a fast check whether a text may contain a credential.
 func suspicious(text string) bool {
 	return strings.ContainsAny(text, "@=~") || strings.Contains(text, "eyJ") || mayName.MatchString(text)
 }

@@ -1,3 +1,3 @@
-// Package vectors runs recorded cases: inputs and results of another engine with the same rules, each answered as recorded, or
-// otherwise for a reason that is written down. It is for tests.
+// Package vectors runs recorded cases in tests: inputs and results of another implementation of the same rules. Each result must be
+// equal, or differ for a documented reason.
 package vectors

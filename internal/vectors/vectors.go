@@ -19,26 +19,26 @@ type Vector struct {
 	Quirk    string          `json:"quirk"`
 }
 
-// Decision is a case that is answered otherwise on purpose: why, and what of the result differs, as JSON. Maps are laid over the
-// recorded result by key, lists by position; null removes a key. A decision without a result is about something that does not
-// exist here.
+// Decision is an intended difference from a recorded case: the reason, and the different part of the result as JSON. Maps are merged into
+// the recorded result by key, lists by position; null removes a key. A decision without a result is about a feature that does not exist
+// here.
 type Decision = struct{ Reason, Want string }
 
-// Suite is a file of recorded cases and what is known about them.
+// Suite is a file of recorded cases and its decisions.
 type Suite struct {
 	// Path of the file.
 	Path string
-	// Run answers an input, by the name of the function.
+	// Run computes the result of an input, by the name of the function.
 	Run map[string]func(*testing.T, json.RawMessage) any
-	// Expected returns the recorded result in the form in which the package answers; nil takes it as it is.
+	// Expected converts the recorded result to the format of the package; nil does not convert it.
 	Expected func(*testing.T, Vector) any
-	// Decided are the cases that are answered otherwise, by name.
+	// Decided are the intended differences, by name.
 	Decided map[string]Decision
-	// Kept are the cases marked as quirk whose recorded result is right nevertheless: why, by name.
+	// Kept are cases marked as quirk whose recorded result is nevertheless correct: the reason, by name.
 	Kept map[string]string
 }
 
-// Test runs each case as a test of its own.
+// Test runs each case as a subtest.
 func (s Suite) Test(t *testing.T) { //nolint:tparallel // the test that calls it is parallel
 	t.Helper()
 	raw, err := os.ReadFile(s.Path)
@@ -97,7 +97,7 @@ func (s Suite) test(t *testing.T, v Vector, otherwise string) {
 	}
 }
 
-// override replaces in the recorded result what a decision has, recursively.
+// override merges a decision into the recorded result recursively.
 func override(recorded, decision any) any {
 	switch d := decision.(type) {
 	case map[string]any:
@@ -126,7 +126,7 @@ func override(recorded, decision any) any {
 	return decision
 }
 
-// Result is a component as the recorded cases have it.
+// Result returns a component in the format of the recorded cases.
 func Result(c health.Component) map[string]any {
 	out := map[string]any{"state": c.GetState(), "reason": c.GetReason(), "message": c.GetMessage()}
 	if c.Name != "" {
@@ -142,7 +142,7 @@ func Result(c health.Component) map[string]any {
 	return out
 }
 
-// Decode reads JSON, and ends the test where it cannot be read.
+// Decode parses JSON, and fails the test on an error.
 func Decode(t *testing.T, raw []byte, into any) {
 	t.Helper()
 	if err := json.Unmarshal(raw, into); err != nil {
@@ -150,7 +150,7 @@ func Decode(t *testing.T, raw []byte, into any) {
 	}
 }
 
-// Plain turns a value into maps and lists as encoding/json reads them.
+// Plain converts a value to maps and lists as encoding/json decodes them.
 func Plain(t *testing.T, v any) any {
 	t.Helper()
 	raw, err := json.Marshal(v)

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// GroupVersion is where widgets live.
+// GroupVersion is the API group and version of widgets.
 var GroupVersion = schema.GroupVersion{Group: "test.reconcilekit.dev", Version: "v1"} //nolint:gochecknoglobals // a constant
 
 // AddToScheme registers the kinds.
@@ -21,7 +21,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// Widget is a small owner: its children are what the test's reconciler makes of the spec.
+// Widget is a small owner: the reconciler of a test derives its children from the spec.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -29,7 +29,7 @@ type Widget struct {
 	Status            Status `json:"status,omitzero"`
 }
 
-// Spec is what a test asks for.
+// Spec is the spec of a test.
 type Spec struct {
 	Count   int               `json:"count,omitempty"`
 	Message string            `json:"message,omitempty"`
@@ -52,10 +52,10 @@ type WidgetList struct {
 	Items           []Widget `json:"items"`
 }
 
-// SetObservedGeneration stores the generation that the status speaks of.
+// SetObservedGeneration sets status.observedGeneration.
 func (w *Widget) SetObservedGeneration(generation int64) { w.Status.ObservedGeneration = generation }
 
-// SetState stores the state of the whole.
+// SetState sets the state of the owner.
 func (w *Widget) SetState(state health.State) { w.Status.State = string(state) }
 
 // DeepCopyObject copies the widget.
@@ -84,7 +84,7 @@ func (l *WidgetList) DeepCopyObject() runtime.Object {
 	return &out
 }
 
-// CRD returns the definition of the kind; conditions are a map list, as status by server-side apply needs it.
+// CRD returns the definition of the kind; conditions are a map list, as required for the status by server-side apply.
 func CRD() *apiextensionsv1.CustomResourceDefinition {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	number := apiextensionsv1.JSONSchemaProps{Type: "integer", Format: "int64"}

@@ -7,16 +7,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Env merges lists of environment variables. The zero value takes every variable whole.
+// Env merges lists of environment variables. The zero value replaces entire values.
 type Env struct {
-	// JSON names the variables whose values are JSON objects and merge in depth, key by key. Where one of two values is no
-	// object, or comes from elsewhere (valueFrom), the more specific one counts as it is.
+	// JSON names the variables whose values are JSON objects and merge recursively. If one of two values is not a JSON object, or uses
+	// valueFrom, the more specific value replaces the other.
 	JSON []string
 }
 
-// Merge merges the lists by name, the most specific first: its variables win. Each name appears once, at the place where the
-// least specific layer that has it put it, since a value may refer to the variables before it; names that only a more
-// specific layer has come behind. Within one list the last of a name counts, as in a container.
+// Merge merges the lists by name, the most specific list first: its variables win. Each name appears once, at its position in the least
+// specific list that has it, because a value may refer to the variables before it. Names that only a more specific list has are appended.
+// Within one list the last variable of a name wins, as in a container.
 func (e Env) Merge(lists ...[]corev1.EnvVar) []corev1.EnvVar {
 	var merged []corev1.EnvVar
 	for _, list := range slices.Backward(lists) {
@@ -35,7 +35,7 @@ func (e Env) Merge(lists ...[]corev1.EnvVar) []corev1.EnvVar {
 	return merged
 }
 
-// mergeJSON merges two JSON objects in depth, the first stronger; the first as it is when one of them is no object.
+// mergeJSON merges two JSON objects recursively; upper wins. It returns upper if one of them is not an object.
 func mergeJSON(upper, lower string) string {
 	var strong, weak map[string]any
 	if json.Unmarshal([]byte(upper), &strong) != nil || json.Unmarshal([]byte(lower), &weak) != nil || strong == nil || weak == nil {
@@ -48,7 +48,7 @@ func mergeJSON(upper, lower string) string {
 	return string(merged)
 }
 
-// mergeObjects writes upper into lower, in depth, and returns it.
+// mergeObjects merges upper into lower recursively and returns lower.
 func mergeObjects(upper, lower map[string]any) map[string]any {
 	for key, value := range upper {
 		inner, isObject := value.(map[string]any)

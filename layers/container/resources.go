@@ -9,9 +9,9 @@ import (
 
 // Resources merges the resources of a container by request, limit and name, the most specific first.
 //
-// Of an extended resource (and of huge pages) requests and limits must be equal, so a layer that sets one of them sets both:
-// see https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#extended-resources. Claims are taken
-// whole from the first layer that has any.
+// The requests and limits of an extended resource (and of huge pages) must be equal, so a layer that sets one of them sets both; see
+// https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#extended-resources. All claims come from the first layer
+// that has any.
 func Resources(list ...*corev1.ResourceRequirements) corev1.ResourceRequirements {
 	var merged corev1.ResourceRequirements
 	for _, layer := range slices.Backward(list) {
@@ -27,7 +27,7 @@ func Resources(list ...*corev1.ResourceRequirements) corev1.ResourceRequirements
 	return merged
 }
 
-// overlay lays a list over another one, by name, and returns a new one; the lower one as it is when there is nothing to lay.
+// overlay merges upper over lower by name into a new list. It returns lower if upper is empty.
 func overlay(upper, lower corev1.ResourceList) corev1.ResourceList {
 	if len(upper) == 0 {
 		return lower
@@ -41,7 +41,7 @@ func overlay(upper, lower corev1.ResourceList) corev1.ResourceList {
 	return merged
 }
 
-// onlyExtended leaves out what may be requested and limited differently.
+// onlyExtended returns the extended resources of the list.
 func onlyExtended(list corev1.ResourceList) corev1.ResourceList {
 	var extended corev1.ResourceList
 	for name, quantity := range list {
@@ -56,7 +56,7 @@ func onlyExtended(list corev1.ResourceList) corev1.ResourceList {
 	return extended
 }
 
-// isExtended reports a resource that cannot be overcommitted: huge pages, and names with a domain that is not Kubernetes' own.
+// isExtended reports whether a resource cannot be overcommitted: huge pages, and names outside the domain of Kubernetes.
 func isExtended(name corev1.ResourceName) bool {
 	domain, _, qualified := strings.Cut(string(name), "/")
 	return qualified && !strings.HasSuffix(domain, "kubernetes.io") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)

@@ -14,9 +14,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/layers/container"
 )
 
-// Compose adds the parts to a copy of the base, the most specific part first. New containers, volumes and pull secrets come behind
-// those of the base, those of the least specific part before the others. The errors of all parts are joined; with one the
-// template is that without what is in conflict, and not to be used.
+// Compose adds the parts to a copy of the base, the most specific part first. New containers, volumes and pull secrets are appended to
+// those of the base, the least specific part first. Compose joins the errors of all parts. With an error, the returned template omits the
+// conflicting items and must not be used.
 func Compose(base corev1.PodTemplateSpec, parts ...Part) (corev1.PodTemplateSpec, error) {
 	c := &composition{template: *base.DeepCopy(), owners: map[string]string{}}
 	c.adopt()
@@ -32,14 +32,14 @@ func Compose(base corev1.PodTemplateSpec, parts ...Part) (corev1.PodTemplateSpec
 	return c.template, errors.Join(c.errs...)
 }
 
-// composition is a template that is being composed.
+// composition is a template under construction.
 type composition struct {
 	template corev1.PodTemplateSpec
-	owners   map[string]string // which place has added a thing
+	owners   map[string]string // source of each item
 	errs     []error
 }
 
-// taken notes that the place adds the thing, and reports whether it is there already. It is a conflict unless the two are the same.
+// taken records that the part adds the item and reports whether the item exists already. An existing item that differs is a conflict.
 func (c *composition) taken(what, from string, same func() bool) bool {
 	first, known := c.owners[what]
 	if !known {
@@ -52,7 +52,7 @@ func (c *composition) taken(what, from string, same func() bool) bool {
 	return true
 }
 
-// adopt notes what the base has. Conflicts in it are found, too.
+// adopt records the items of the base and reports conflicts among them.
 func (c *composition) adopt() {
 	spec := &c.template.Spec
 	never := func() bool { return false }
@@ -93,7 +93,7 @@ func (c *composition) append(list, added []corev1.Container, from string) []core
 	return list
 }
 
-// addToContainers adds variables and mounts, in the order of the names, so that errors come in one order.
+// addToContainers adds variables and mounts in the order of the container names, so that errors have a stable order.
 func (c *composition) addToContainers(part *Part) {
 	for _, name := range slices.Sorted(maps.Keys(part.Env)) {
 		if target := c.find(name, part.From); target != nil {
@@ -135,7 +135,7 @@ func (c *composition) find(name, from string) *corev1.Container {
 	return nil
 }
 
-// addToPod adds what belongs to no container. The parts come with the least specific one first, so that later ones count.
+// addToPod adds the items of the pod itself. The least specific part comes first, so that later parts win.
 func (c *composition) addToPod(part *Part) {
 	c.template.Labels = layers.Maps(part.Labels, c.template.Labels)
 	c.template.Annotations = layers.Maps(part.Annotations, c.template.Annotations)
@@ -161,7 +161,7 @@ func containerName(name string) string { return fmt.Sprintf("container %q", name
 
 func volumeName(name string) string { return fmt.Sprintf("volume %q", name) }
 
-// mountName names a mount. Paths are compared as the kubelet does, which cleans them.
+// mountName names a mount. Paths are cleaned before they are compared, as the kubelet does.
 func mountName(target *corev1.Container, at string) string {
 	return fmt.Sprintf("mount at %q in container %q", path.Clean(at), target.Name)
 }

@@ -7,22 +7,22 @@ import (
 // base is the name of the template in errors.
 const base = "the template"
 
-// Part is what one place adds to the template of a pod. Nil and empty fields add nothing.
+// Part is an addition to a pod template. Nil and empty fields add nothing.
 type Part struct {
-	// From names the place in errors, such as "spec.pod". Required.
+	// From names the part in errors, such as "spec.pod". Required.
 	From string
-	// Labels and Annotations are those of the pod. Of a key that several places set the most specific value counts, and that
-	// of the base last. What a selector needs belongs into the most specific part.
+	// Labels and Annotations of the pod. The most specific part that sets a key wins; the base is the least specific. Put labels that a
+	// selector needs into the most specific part.
 	Labels, Annotations map[string]string
-	// InitContainers and Containers come behind those that are there. A name is taken once among both.
+	// InitContainers and Containers are appended. A name must be unique among both.
 	InitContainers, Containers []corev1.Container
-	// Env are variables of containers by the container's name, also of those that another part adds. They are merged by name as
-	// [container.Env] does: what is there keeps its place, because a value may refer to the variables before it.
+	// Env maps container names to variables. The container may come from another part. Variables are merged by name as [container.Env] does:
+	// existing variables keep their position, because a value may refer to the variables before it.
 	Env map[string][]corev1.EnvVar
-	// Mounts are mounts of containers by the container's name, also of those that another part adds. A path is mounted once.
+	// Mounts maps container names to mounts. The container may come from another part. A path is mounted once.
 	Mounts map[string][]corev1.VolumeMount
 	// Volumes are volumes of the pod.
 	Volumes []corev1.Volume
-	// PullSecrets are the Secrets for pulling images, each once.
+	// PullSecrets are the Secrets for pulling images, without duplicates.
 	PullSecrets []corev1.LocalObjectReference
 }

@@ -19,22 +19,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/defaulting"
 )
 
-// Kinds are the versions of a kind. T is what the functions see: the only version, or the hub version, to which the others convert.
+// Kinds describes the versions of a kind. T is the type that the functions receive: the only version, or the hub version.
 type Kinds[T client.Object] struct {
-	// Hub returns an empty object of the hub version. Required. Where there are Spokes, it is a conversion.Hub.
+	// Hub returns an empty object of the hub version. Required. With Spokes it must implement conversion.Hub.
 	Hub func() T
-	// Scheme has all versions. Required.
+	// Scheme contains all versions. Required.
 	Scheme *runtime.Scheme
-	// Spokes return an empty object of the other versions. A request in a version that is not here, of another kind or of
-	// another group is answered with 400.
+	// Spokes maps each other version to a function that returns an empty object. A request in an unknown version, kind or group is answered with 400.
 	Spokes map[schema.GroupVersionKind]func() conversion.Convertible
 }
 
-// Validator finds what is wrong with an object. Old is the stored one, the zero value when the object is being created. Each
-// problem names its field; an error reports that it could not find out.
+// Validator returns the problems of an object. old is the stored object, the zero value on creation. Each problem names its field. An
+// error reports that the validation itself failed.
 type Validator[T client.Object] func(ctx context.Context, object, old T) (field.ErrorList, error)
 
-// Defaulting answers with a patch of what setDefaults changes in the object.
+// Defaulting returns a webhook that answers with a patch of the changes that setDefaults makes to the object.
 func Defaulting[T client.Object](kinds Kinds[T], setDefaults func(object T)) *admission.Webhook {
 	return &admission.Webhook{Handler: admission.HandlerFunc(func(_ context.Context, request admission.Request) admission.Response {
 		given, hub, err := kinds.decode(request, request.Object)
@@ -61,8 +60,8 @@ func Defaulting[T client.Object](kinds Kinds[T], setDefaults func(object T)) *ad
 	})}
 }
 
-// Validating refuses an object with a problem, as the API server refuses one that does not fit its schema: 422, all problems at
-// once, or the first 100 and how many more there are; of a text that is wrong the answer has 1 KiB. Deletions are let through.
+// Validating returns a webhook that rejects objects with problems in the format of the API server's schema validation: code 422, with all
+// problems, or the first 100 and the number of the others. It truncates invalid values to 1 KiB. It allows deletions.
 func Validating[T client.Object](kinds Kinds[T], validators ...Validator[T]) *admission.Webhook {
 	return &admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
 		object, old, judged, err := kinds.objects(request)
@@ -95,8 +94,8 @@ func validate[T client.Object](ctx context.Context, object, old T, validators []
 	return problems, errors.Join(errs...)
 }
 
-// objects returns the object of the request and the stored one, and whether a rule may be asked about them: not about what is being
-// deleted.
+// objects returns the object of the request and the stored one, and reports whether to validate them. An object that is being deleted is
+// not validated.
 func (k Kinds[T]) objects(request admission.Request) (object, old T, judged bool, err error) {
 	if request.Operation == admissionv1.Delete {
 		return object, old, false, nil
@@ -110,7 +109,7 @@ func (k Kinds[T]) objects(request admission.Request) (object, old T, judged bool
 	return object, old, err == nil, err
 }
 
-// hubOf is the object as the one that others convert to.
+// hubOf returns the object as a conversion hub.
 func hubOf(object client.Object) (conversion.Hub, error) {
 	hub, ok := object.(conversion.Hub)
 	if !ok {
@@ -119,7 +118,7 @@ func hubOf(object client.Object) (conversion.Hub, error) {
 	return hub, nil
 }
 
-// decode returns the object in the version of the request and in the hub version; both may be changed.
+// decode returns the object in the version of the request and in the hub version. The caller may modify both.
 func (k Kinds[T]) decode(request admission.Request, raw runtime.RawExtension) (given runtime.Object, hub T, err error) {
 	decoder := admission.NewDecoder(k.Scheme)
 	hub = k.Hub()
@@ -147,7 +146,7 @@ func (k Kinds[T]) decode(request admission.Request, raw runtime.RawExtension) (g
 	return given, hub, nil
 }
 
-// encode returns the hub's object in the version of the request.
+// encode returns the hub object in the version of the request.
 func (k Kinds[T]) encode(request admission.Request, hub T) (runtime.Object, error) {
 	spoke, err := k.spoke(request)
 	if err != nil || spoke == nil {
@@ -165,7 +164,7 @@ func (k Kinds[T]) encode(request admission.Request, hub T) (runtime.Object, erro
 	return spoke, nil
 }
 
-// spoke returns an empty object of the version of the request; nil is the hub version.
+// spoke returns an empty object of the version of the request; nil for the hub version.
 func (k Kinds[T]) spoke(request admission.Request) (conversion.Convertible, error) {
 	gvk := schema.GroupVersionKind{Group: request.Kind.Group, Version: request.Kind.Version, Kind: request.Kind.Kind}
 	if made := k.Spokes[gvk]; made != nil {

@@ -7,13 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Limits of an answer: the object that is refused may have as many problems as bytes.
+// Limits of a response: a rejected object can have as many problems as bytes.
 const (
 	maxProblems = 100
-	maxValue    = 1 << 10 // bytes of a text that is wrong
+	maxValue    = 1 << 10 // bytes of an invalid value
 )
 
-// bounded is what an answer says of the problems.
+// bounded limits the problems in a response.
 func bounded(problems field.ErrorList) field.ErrorList {
 	out := make(field.ErrorList, 0, min(len(problems), maxProblems+1))
 	for i, problem := range problems {

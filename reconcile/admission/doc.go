@@ -1,4 +1,4 @@
-// Package admission makes admission webhooks of pure functions: one that fills in defaults, and ones that find what is wrong.
+// Package admission builds admission webhooks from pure functions that set defaults or validate objects.
 //
 //	kinds := admission.Kinds[*v1.Cabinet]{
 //		Hub:    func() *v1.Cabinet { return &v1.Cabinet{} },
@@ -8,20 +8,20 @@
 //	server.Register("/mutate", admission.Defaulting(kinds, setDefaults))
 //	server.Register("/validate", admission.Validating(kinds, validate))
 //
-// The functions see the hub version, whatever version the user has written in; the answer is in the version of the request.
+// The functions receive the hub version; the response is in the version of the request.
 //
-// [Defaulting] answers with a patch of exactly the fields that the function has changed. An answer with the whole object, as it
-// is usually made, would also add empty values for required fields that the user has left out, so that they are never
-// found missing, and would drop fields that the program does not know.
+// [Defaulting] answers with a patch of only the changed fields. A patch computed from the entire object, which is common, would also add
+// empty values for required fields that the user omitted, so that validation no longer detects them, and would remove fields that the
+// program does not know.
 //
-// A kind with one version has no Spokes. Several kinds share a path by [ByKind]. A product that answers with a code and words of its
-// own, also when it lets an object through, uses [Reviewing] in the place of [Validating]:
+// A kind with one version has no Spokes. [ByKind] serves several kinds on one path. Use [Reviewing] instead of [Validating] for responses
+// with a custom code and message, or with a message for allowed objects:
 //
 //	server.Register("/validate", admission.ByKind(map[schema.GroupKind]*webhook.Admission{
 //		{Group: "example.com", Kind: "Cabinet"}: admission.Reviewing(cabinets, reviewCabinet),
 //		{Group: "example.com", Kind: "Shelf"}:   admission.Reviewing(shelves, reviewShelf),
 //	}))
 //
-// [Validating] and [Reviewing] let everything through that is being deleted: a rule that is newer than an object must not keep a finalizer from
-// being removed.
+// [Validating] and [Reviewing] allow all changes of an object that is being deleted, because a rule that is newer than the object must
+// not prevent the removal of a finalizer.
 package admission

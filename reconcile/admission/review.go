@@ -15,20 +15,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Verdict is an answer in the words of a product. The zero value lets the object through and says nothing.
+// Verdict is a response of a [Review]. The zero value allows the object without a message.
 type Verdict struct {
-	// Code is the HTTP status of a refusal, such as 403; zero lets the object through. One below 400 is a mistake of the program
-	// and is answered with 500.
+	// Code is the HTTP status of a rejection, such as 403; zero allows the object. A code below 400 is a program error and is answered with
+	// 500.
 	Code int32
-	// Message is what the user reads, for a refusal behind the name of the webhook. Warnings are not made of it.
+	// Message is shown to the user; a rejection prefixes it with the name of the webhook. It is not a warning.
 	Message string
 }
 
-// Review judges an object. Old is the stored one, the zero value when the object is being created. An error reports that it could
-// not find out, and is answered with 500.
+// Review reviews an object. old is the stored object, the zero value on creation. An error reports that the review itself failed, and is
+// answered with 500.
 type Review[T client.Object] func(ctx context.Context, object, old T) (Verdict, error)
 
-// Reviewing answers with the verdict. Deletions are let through. New webhooks use [Validating], whose answers name each field.
+// Reviewing returns a webhook that answers with the verdict. It allows deletions. Prefer [Validating], whose responses name each field.
 func Reviewing[T client.Object](kinds Kinds[T], review Review[T]) *admission.Webhook {
 	return &admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
 		object, old, judged, err := kinds.objects(request)
@@ -61,7 +61,8 @@ func (v Verdict) response() admission.Response {
 	}}
 }
 
-// ByKind hands each request on to the webhook of its kind, in whatever version. A request of another kind is answered with 400.
+// ByKind returns a webhook that delegates each request to the webhook of its kind, in any version. A request of another kind is answered
+// with 400.
 func ByKind(webhooks map[schema.GroupKind]*admission.Webhook) *admission.Webhook {
 	webhooks = maps.Clone(webhooks)
 	return &admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {

@@ -10,62 +10,60 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Off reports what becomes of a child whose When is false.
+// Off determines what happens to a child if its When is false.
 type Off int
 
 const (
-	// Prune deletes it, if the engine has made it.
+	// Prune deletes the child if the engine created it.
 	Prune Off = iota
-	// Keep leaves it as it is until the owner goes.
+	// Keep keeps the child until the owner is deleted.
 	Keep
-	// Delete deletes it even if this owner did not create it, unless another controller owns it; see [apply.Uncontrolled].
+	// Delete deletes the child even if this owner did not create it, unless another controller owns it; see [apply.Uncontrolled].
 	Delete
 )
 
-// Child declares one child of an owner that is described by C.
+// Child declares one child of an owner. C is the type of the facts.
 type Child[C any] struct {
-	// Template is the name of its template. Required.
+	// Template is the name of the child's template. Required.
 	Template string
-	// When reports whether it shall exist. Nil is always.
+	// When reports whether the child should exist. Nil means always.
 	When func(C) bool
-	// Retained applies it without an owner reference, and it is never pruned ([apply.Retained]). Otherwise the owner is its controller.
+	// Retained applies the child without an owner reference and never prunes it ([apply.Retained]). Otherwise the owner is its controller.
 	Retained bool
-	// Off is what becomes of it when When is false. Default Prune.
+	// Off determines what happens if When is false. Default Prune.
 	Off Off
-	// Deletion are the options of the deletion of Off Delete, such as apply.MatchLabels. Nil is none.
+	// Deletion are the options for Off Delete, such as apply.MatchLabels. Optional.
 	Deletion []apply.DeletionOption
-	// Options are those of the engine, such as apply.Recreate for a child with immutable fields.
+	// Options are options of the apply engine, such as apply.Recreate for a child with immutable fields.
 	Options []apply.ChildOption
-	// Dynamic are options that depend on the facts. Nil is none.
+	// Dynamic returns options that depend on the facts. Optional.
 	Dynamic func(C) []apply.ChildOption
-	// Mutate changes what the template gave, for what a template cannot express. Use [manifests.Change] to edit the object as its Go type. Nil
-	// changes nothing.
+	// Mutate modifies the rendered object, for changes that a template cannot express. Use [manifests.Change] to edit the object as its Go
+	// type. Optional.
 	Mutate func(C, manifests.Object)
 }
 
-// defaultMaxRemembered is how much a [Set] remembers of the plans it has made: 32 MiB.
+// defaultMaxRemembered is the default size of a [Set]'s cache of plans: 32 MiB.
 const defaultMaxRemembered = 32 << 20
 
-// Set is all children of an owner. It remembers plans and must not be copied.
+// Set declares all children of an owner. It caches plans and must not be copied.
 type Set[C any] struct {
-	// Manifests has the templates. Required.
+	// Manifests contains the templates. Required.
 	Manifests *manifests.Set
 	// Children are the children, in any order. They must not change after the first plan.
 	Children []Child[C]
-	// MaxRemembered is how many bytes of plans are remembered, so that a plan for facts that have not changed is not made
-	// again; the plans that were asked for last stay. A plan takes about three times what its objects have as JSON. Zero is
-	// 32 MiB, a negative number remembers nothing.
+	// MaxRemembered is the size of the cache of plans in bytes; the least recently used plans are evicted. A plan takes about three times
+	// the JSON size of its objects. Zero is 32 MiB; a negative number disables the cache.
 	MaxRemembered int
 
 	remembered memory
 }
 
-// Plan renders the children for the facts. The errors of all of them are joined; with one there is no plan.
+// Plan renders the children for the facts. It joins the errors of all children; with an error there is no plan.
 //
-// It is a function of the facts: the templates and the functions of the [Child] must not look at anything else that changes.
-// Facts that are deeply equal to those of an earlier call give the objects of that call again. The objects must not be
-// changed; what is changed all the same is made anew by the next call. Facts that hold functions, channels or locks are always
-// rendered.
+// Plan must depend only on the facts: the templates and the functions of the [Child] must not use other variable input. Facts that are
+// deeply equal to those of a cached plan return the same objects. Callers must not modify the objects; if they do, the next call renders
+// them again. Facts that contain functions, channels or locks are never cached.
 func (s *Set[C]) Plan(facts C) (reconcile.PlanResult, error) {
 	budget := s.MaxRemembered
 	if budget == 0 {

@@ -1,5 +1,5 @@
-// Package children plans the children of an owner from one list that says everything about each of them: its template, when
-// it exists, how it relates to the owner, and what becomes of it when it is switched off.
+// Package children plans the children of an owner from one list. Each entry declares a child's template, the condition for its existence,
+// its relation to the owner, and what happens to it when the condition is false.
 //
 //	set := &children.Set[Facts]{Manifests: manifests, Children: []children.Child[Facts]{
 //		{Template: "deployment.yaml", Options: []apply.ChildOption{apply.Recreate()}},
@@ -8,11 +8,10 @@
 //	}}
 //	plan, err := set.Plan(facts)
 //
-// Plan is a pure function whose results PlanResources returns. A child that is switched off and not kept is simply not planned: the engine prunes what it has applied before, and
-// nothing that it has not. The scope of a child follows from its kind: one that is cluster-scoped gets no owner reference and is
-// deleted with the owner by the engine.
+// Plan is a pure function; return its result from PlanResources. A child whose condition is false is not planned by default, and the
+// engine prunes it if it applied it before. Cluster-scoped children have no owner reference; the engine deletes them with the owner.
 //
-// A plan for facts that have not changed is not made again: the set remembers the plans that were asked for last.
+// The set caches recent plans by their facts.
 //
-// A set that fails in one child gives no plan at all: half of one would prune the other half.
+// If one child fails there is no plan at all, because an incomplete plan would prune the missing children.
 package children

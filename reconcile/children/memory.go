@@ -8,16 +8,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// memory keeps the plans that were asked for last, by the fingerprint of what they were made from. The zero value is empty.
+// memory caches recent plans by the fingerprint of their facts. The zero value is empty.
 type memory struct{ plans recent.Values[*remembered] }
 
-// remembered is a plan, and its fingerprint as it was made.
+// remembered is a cached plan and its original fingerprint.
 type remembered struct {
 	plan reconcile.PlanResult
 	made fingerprint.Sum
 }
 
-// recall returns the plan that was made from the same. One that was changed since is forgotten.
+// recall returns the cached plan of the facts. It drops a plan that was modified since.
 func (m *memory) recall(key fingerprint.Sum) (reconcile.PlanResult, bool) {
 	kept, known := m.plans.Get(key)
 	if !known {
@@ -30,7 +30,7 @@ func (m *memory) recall(key fingerprint.Sum) (reconcile.PlanResult, bool) {
 	return given(kept.plan), true
 }
 
-// keep remembers a plan as long as it is among the last ones that fit into the budget, and returns it.
+// keep caches a plan within the size limit and returns it.
 func (m *memory) keep(key fingerprint.Sum, plan reconcile.PlanResult, budget int) reconcile.PlanResult {
 	made, size, ok := fingerprint.OfSized(&plan)
 	if !ok || size > budget {
@@ -40,7 +40,7 @@ func (m *memory) keep(key fingerprint.Sum, plan reconcile.PlanResult, budget int
 	return given(plan)
 }
 
-// given is the plan with lists of its own: what the caller adds is not remembered.
+// given returns the plan with copies of its lists, so that additions of the caller do not change the cache.
 func given(plan reconcile.PlanResult) reconcile.PlanResult {
 	plan.Children, plan.Deletes = slices.Clone(plan.Children), slices.Clone(plan.Deletes)
 	for i := range plan.Children {

@@ -1,8 +1,8 @@
-// Package explain is what a running operator knows about one owner: why it is not ready, down to the first cause; what triggered the last
-// pass; what it read, decided and wrote; who contests which field; and when the next pass comes.
+// Package explain models what a running operator knows about one owner: the causes of its state; the trigger, reads, decisions and writes
+// of the last reconciliation; contested fields; and the time of the next reconciliation.
 //
-// The package has the data ([Owner]), its form as a [Tree], and the renderings of a tree as text and as JSON. It knows nothing of clusters:
-// package reconcile/controller fills in what its controllers remember, see its functions Explain and ExplainHandler.
+// An [Owner] converts to a [Tree], and a tree renders as text and JSON. The package does not access a cluster. The functions Explain and
+// ExplainHandler of package reconcile/controller return owners.
 //
-// Nothing in it holds a value of an object's field: fields are named by path, and messages are scrubbed of credentials.
+// An explanation contains no field values: it names fields by path, and credentials are removed from messages.
 package explain

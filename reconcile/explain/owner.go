@@ -2,40 +2,41 @@ package explain
 
 import "time"
 
-// Owner is what is known about one owner. Times are zero and texts empty where nothing is known.
+// Owner is the explanation of one owner. Unknown times are zero and unknown texts empty.
 type Owner struct {
 	// Controller is the name of the controller.
 	Controller string `json:"controller"`
 	// Kind is the kind of the owner, as in apps/v1/Deployment.
 	Kind string `json:"kind"`
-	// Name is its name, with the namespace before a slash where it has one.
+	// Name is the name of the owner, prefixed with "namespace/" if it is namespaced.
 	Name string `json:"name"`
 	// Found reports whether the owner is in the cache.
 	Found bool `json:"found"`
-	// Paused reports whether the owner is paused by its annotation: no pass is made.
+	// Paused reports whether the owner's annotation pauses its reconciliation.
 	Paused bool `json:"paused,omitempty"`
-	// Selection is what selects the owners of the controller, empty when it reconciles all objects of the kind. An object that it does not select may be
-	// missing in the cache.
+	// Selection selects the owners of the controller; empty if it reconciles all objects of the kind. An object outside the selection may
+	// be missing in the cache.
 	Selection string `json:"selection,omitempty"`
-	// NotSelected reports that the owner is in the cache and the controller does not select it: it is not reconciled.
+	// NotSelected reports that the owner is in the cache but outside the selection, so it is not reconciled.
 	NotSelected bool `json:"notSelected,omitempty"`
 	// Deleting reports whether the owner is being deleted.
 	Deleting bool `json:"deleting,omitempty"`
-	// Ready reports whether the stored condition Ready is True; where the owners have none, whether the last pass found no cause.
+	// Ready reports whether the stored condition Ready is True. If owners have no such condition, it reports whether
+	// the last reconciliation found no cause.
 	Ready bool `json:"ready"`
-	// Conditions are those of the stored status.
+	// Conditions of the stored status.
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Causes are why the owner is not as it should be, the first cause first. What only follows from another one is not there.
+	// Causes explain why the owner is not ready, the root cause first. Consequences of other causes are omitted.
 	Causes []Cause `json:"causes,omitempty"`
-	// Last is the last pass, nil as long as there was none since the process started.
+	// Last is the last reconciliation; nil if there was none since the process started.
 	Last *Pass `json:"last,omitempty"`
-	// Wrote is the last pass that wrote something, nil when that is Last or none is known.
+	// Wrote is the last reconciliation that wrote something; nil if that is Last or none is known.
 	Wrote *Pass `json:"wrote,omitempty"`
-	// Reads are what the last pass read: their events trigger the next one.
+	// Reads are the reads of the last reconciliation; events about them trigger the next one.
 	Reads []Read `json:"reads,omitempty"`
-	// MoreReads is how many reads were left out of Reads.
+	// MoreReads is the number of reads omitted from Reads.
 	MoreReads int `json:"moreReads,omitempty"`
-	// Next is the next pass that is planned; nil when only an event triggers one.
+	// Next is the next scheduled reconciliation; nil if only an event triggers one.
 	Next *Next `json:"next,omitempty"`
 }
 
@@ -50,8 +51,9 @@ const (
 	stateReady       = "Ready"
 )
 
-// State is how the owner is, in one word, the first that fits: NotFound (it is not in the cache), NotSelected (the controller does not reconcile it), Paused (by its annotation, so that no
-// pass is made), Deleting, NotSeen (the process has made no pass for it yet), Ready (its condition Ready is True) or NotReady.
+// State returns the state of the owner in one word, the first that applies: NotFound (not in the cache), NotSelected (the controller does
+// not reconcile it), Paused (by its annotation), Deleting, NotSeen (not reconciled since the process started), Ready (its condition Ready
+// is True) or NotReady.
 func (o Owner) State() string {
 	switch {
 	case !o.Found:
@@ -81,50 +83,50 @@ type Condition struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// Cause is one thing that is wrong.
+// Cause is one problem.
 type Cause struct {
-	// Subject is what it concerns: an object, as in "ConfigMap shop/settings", or a component. Empty is the owner itself.
+	// Subject is the affected object, as in "ConfigMap shop/settings", or component. Empty is the owner itself.
 	Subject string `json:"subject,omitempty"`
 	// Category and Reason are those of package health.
 	Category string `json:"category,omitempty"`
 	Reason   string `json:"reason,omitempty"`
-	// Message is what was said: by the API server, a webhook, an inspector or the author's code.
+	// Message is the message of the API server, a webhook, an inspector or the reconciler.
 	Message string `json:"message"`
-	// Diagnostics are what the author's code knows besides, line by line: what a selection has rejected, who has a path already.
+	// Diagnostics are further lines from the reconciler, such as the rejected candidates of a selection or the owner of a path.
 	Diagnostics []string `json:"diagnostics,omitempty"`
 	// Contested are fields that other managers own.
 	Contested []Contested `json:"contested,omitempty"`
-	// Retry is when it is looked at again at the latest; zero when nothing is planned.
+	// Retry is the latest time of the next attempt; zero if none is scheduled.
 	Retry time.Time `json:"retry,omitzero"`
 }
 
 // Contested is a field that another manager owns.
 type Contested struct {
-	// Path is the field, ".spec.replicas".
+	// Path of the field, ".spec.replicas".
 	Path string `json:"path"`
-	// Manager is its field manager.
+	// Manager is the field manager.
 	Manager string `json:"manager"`
 }
 
 // Pass is one reconciliation.
 type Pass struct {
-	// At is when it ended.
+	// At is the time at which it ended.
 	At time.Time `json:"at"`
-	// Trigger is what made it start: an event with its object and the field manager behind it, or a timer.
+	// Trigger describes the trigger: an event with its object and field manager, or a timer.
 	Trigger string `json:"trigger"`
-	// Blocked is why nothing was applied; empty when something was.
+	// Blocked is the reason why nothing was applied; empty if something was.
 	Blocked string `json:"blocked,omitempty"`
-	// Decisions are what was decided for each object, in the order of the pass.
+	// Decisions are the decisions about each object, in order.
 	Decisions []Decision `json:"decisions,omitempty"`
-	// MoreDecisions is how many were left out of Decisions.
+	// MoreDecisions is the number of decisions omitted from Decisions.
 	MoreDecisions int `json:"moreDecisions,omitempty"`
-	// PruneBlocked is why children that are no longer planned were kept; empty when none were.
+	// PruneBlocked is the reason why children that left the plan were kept; empty if none were.
 	PruneBlocked string `json:"pruneBlocked,omitempty"`
 	// StatusWritten reports whether the status was written.
 	StatusWritten bool `json:"statusWritten,omitempty"`
 }
 
-// Decision is what a pass decided for one object, and what became of it.
+// Decision is the decision about one object, and its outcome.
 type Decision struct {
 	// Object is the object, as in "ConfigMap shop/settings".
 	Object string `json:"object"`
@@ -134,24 +136,24 @@ type Decision struct {
 	Outcome string `json:"outcome,omitempty"`
 	// Fields are the paths of the fields that a write changed, at most 20.
 	Fields []string `json:"fields,omitempty"`
-	// WaitsUntil is the condition that the plan holds the object back for.
+	// WaitsUntil is the planned condition that the object waits for.
 	WaitsUntil string `json:"waitsUntil,omitempty"`
-	// Error is why the object is not as planned.
+	// Error is the reason why the object differs from the plan.
 	Error string `json:"error,omitempty"`
 }
 
-// Read is one read of the last pass.
+// Read is one read of the last reconciliation.
 type Read struct {
-	// Kind is what was read, as in /v1/Secret.
+	// Kind is the kind of the object, as in /v1/Secret.
 	Kind string `json:"kind"`
 	// What is the name of the object, or the namespace and selector of the list.
 	What string `json:"what"`
 }
 
-// Next is a pass that is planned.
+// Next is a scheduled reconciliation.
 type Next struct {
-	// At is when, at the earliest; zero when it is not known.
+	// At is the earliest time; zero if it is not known.
 	At time.Time `json:"at,omitzero"`
-	// Why is what it waits for.
+	// Why is the reason for the reconciliation.
 	Why string `json:"why"`
 }

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Tree is one line and what belongs below it.
+// Tree is a line of text and its children.
 type Tree struct {
 	// Text is the line.
 	Text string `json:"text"`
-	// Below are the lines below it, in their order.
+	// Below are the child lines, in order.
 	Below []Tree `json:"below,omitempty"`
 }
 
@@ -23,7 +23,7 @@ func (t *Tree) add(text string, values ...any) *Tree {
 	return &t.Below[len(t.Below)-1]
 }
 
-// String renders the tree as text, one line each. Line breaks in texts become blanks.
+// String renders the tree as text, one line each. Line breaks in texts become spaces.
 func (t Tree) String() string {
 	var b strings.Builder
 	b.WriteString(oneLine(t.Text) + "\n")
@@ -47,7 +47,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // String renders the owner's tree as text.
 func (o Owner) String() string { return o.Tree().String() }
 
-// Tree is the owner as a tree: the state, the causes, the last pass, the reads and the next pass.
+// Tree returns the owner as a tree: the state, the causes, the last reconciliation, the reads and the next reconciliation.
 func (o Owner) Tree() Tree {
 	root := Tree{Text: fmt.Sprintf("%s %s (controller %s): %s", kindOnly(o.Kind), o.Name, o.Controller, words(o.State()))}
 	if o.Selection != "" && (!o.Found || o.NotSelected) {
@@ -81,7 +81,7 @@ func (o Owner) Tree() Tree {
 	return root
 }
 
-// words are a state for a person.
+// words describes a state.
 func words(state string) string {
 	switch state {
 	case stateNotFound:
@@ -117,7 +117,7 @@ func (o Owner) conditions(root *Tree) {
 	}
 }
 
-// text is the cause in one line.
+// text returns the cause in one line.
 func (c Cause) text() string {
 	var b strings.Builder
 	if c.Subject != "" && !strings.HasPrefix(c.Message, c.Subject) {
@@ -185,5 +185,5 @@ func more(t *Tree, count int) {
 
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// kindOnly cuts group and version off.
+// kindOnly removes group and version.
 func kindOnly(kind string) string { return kind[strings.LastIndex(kind, "/")+1:] }

@@ -9,33 +9,33 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Edits is a [System] of changes to objects of others that no ownership of fields can express, such as a word in a string to which several
-// owners add theirs. What an edit is follows from the object as it is, so that it is taken back whoever owns the field by then. Everything that
-// field ownership can express is a contribution of the plan instead.
+// Edits is a [System] of edits to other controllers' objects that field ownership cannot express, such as a word in a string to which
+// several owners add a word. Do and Undo compute an edit from the current object, so that it is undone whichever manager owns the field
+// by then. For everything that field ownership can express, plan a contribution instead.
 //
-// An edit is one patch with the resourceVersion of the object that was read. It is neither made nor taken back in an object that is gone
-// or being deleted. Read the object in FetchRemoteState as well, so that a change of it is a pass of the owner.
+// An edit is one patch with the resourceVersion of the object that was read. Missing objects and objects that are being deleted are not
+// edited. Also read the object in FetchRemoteState, so that a change of it enqueues the owner.
 type Edits[T client.Object] struct {
-	// Client reads from the cache, and writes. Required before the first pass.
+	// Client reads from the cache and writes. Required before the first reconciliation.
 	Client client.Client
-	// Live reads from the API server. Required before the first pass.
+	// Live reads from the API server. Required before the first reconciliation.
 	Live client.Reader
-	// FieldManager is the name under which edits are written. Required.
+	// FieldManager is the field manager of the edits. Required.
 	FieldManager string
-	// New returns an empty object. Its type must have all fields of the lists that are edited, as others are lost; an unstructured
-	// one has all. Required.
+	// New returns an empty object. Its type must have all fields of the edited lists, as other fields are lost; an unstructured object has
+	// all. Required.
 	New func() T
-	// Do makes the edit of an owner, and changes nothing where it is there; Undo takes it back, and changes nothing where it is not.
-	// Both are pure functions of the object and the owner. Required.
+	// Do makes the edit of an owner if it is missing; Undo reverts it if it exists. Both are pure functions of the object and the owner.
+	// Required.
 	Do, Undo func(object T, owner string)
 }
 
-// EditKey is the key of the edit of an owner in an object.
+// EditKey returns the key of an owner's edit of an object.
 func EditKey(object client.Object, owner string) string {
 	return object.GetNamespace() + "/" + object.GetName() + "/" + owner
 }
 
-// Observe reports whether the edit is there, as the cache has it.
+// Observe reports whether the cached object has the edit.
 func (e *Edits[T]) Observe(ctx context.Context, key string) (done bool, err error) {
 	at, owner := editOf(key)
 	object := e.New()
@@ -50,12 +50,12 @@ func (e *Edits[T]) Ensure(ctx context.Context, key string, _ struct{}) (done boo
 	return true, e.write(ctx, key, e.Do)
 }
 
-// Remove takes the edit back.
+// Remove reverts the edit.
 func (e *Edits[T]) Remove(ctx context.Context, key string) error {
 	return client.IgnoreNotFound(e.write(ctx, key, e.Undo))
 }
 
-// UpToDate reports whether the edit is there.
+// UpToDate reports whether the edit exists.
 func (*Edits[T]) UpToDate(_ struct{}, done bool) bool { return done }
 
 func (e *Edits[T]) write(ctx context.Context, key string, edit func(T, string)) error {
@@ -72,7 +72,7 @@ func (e *Edits[T]) write(ctx context.Context, key string, edit func(T, string)) 
 	return e.Client.Patch(ctx, object, patch, client.FieldOwner(e.FieldManager))
 }
 
-// changes makes the edit and reports whether anything is different then.
+// changes makes the edit and reports whether it changed the object.
 func changes[T client.Object](object T, edit func(T, string), owner string) bool {
 	before := object.DeepCopyObject()
 	edit(object, owner)

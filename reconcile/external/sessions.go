@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// Sessions keeps connections by a key, such as a namespace, and the fingerprint of the settings that they were opened with. A connection is
-// opened on its first use, replaced when the fingerprint changes, and closed when nobody uses it any more. The zero value is empty; it is
-// safe for concurrent use.
+// Sessions caches connections by a key, such as a namespace, and the fingerprint of their settings. A connection is opened on its first
+// use, replaced when the fingerprint changes, and closed when it is no longer in use. The zero value is empty; it is safe for concurrent
+// use.
 //
 // As a runnable of a manager it closes all connections when the manager stops or loses its leadership.
 type Sessions[C io.Closer] struct {
@@ -21,17 +21,18 @@ type Sessions[C io.Closer] struct {
 
 type session[C io.Closer] struct {
 	fingerprint string
-	ready       chan struct{} // closed when it is open, or could not be opened
+	ready       chan struct{} // closed when the connection is open, or failed to open
 	conn        C
 	err         error
 	users       int
-	retired     bool // to be closed by its last user
+	retired     bool // its last user closes it
 }
 
 var errSessionsClosed = errors.New("the sessions are closed")
 
-// Use returns the connection of the key. If there is none with the fingerprint it is opened, once for all who wait for it; one of
-// another fingerprint is closed when its last user is done. Done must be called once. A connection that could not be opened is not kept.
+// Use returns the connection of the key. If there is none with the fingerprint, Use opens one, once for all concurrent callers; a
+// connection with another fingerprint is closed when its last user is done. done must be called once. A connection that failed to open is
+// not cached.
 func (s *Sessions[C]) Use(key, fingerprint string, open func() (C, error)) (conn C, done func(), err error) {
 	s.mu.Lock()
 	if s.closed {
@@ -47,7 +48,7 @@ func (s *Sessions[C]) Use(key, fingerprint string, open func() (C, error)) (conn
 		}
 		s.open[key] = found
 		s.mu.Unlock()
-		_ = idle() // the settings are replaced: what the old ones have to say no longer counts
+		_ = idle() // the settings are replaced: errors of the old connection do not matter
 		found.conn, found.err = open()
 		close(found.ready)
 	} else {
@@ -63,7 +64,7 @@ func (s *Sessions[C]) Use(key, fingerprint string, open func() (C, error)) (conn
 	return found.conn, func() { once.Do(func() { _ = s.leave(found) }) }, nil
 }
 
-// forget drops a session that could not be opened.
+// forget removes a session that failed to open.
 func (s *Sessions[C]) forget(key string, failed *session[C]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +73,7 @@ func (s *Sessions[C]) forget(key string, failed *session[C]) {
 	}
 }
 
-// leave is the end of one use.
+// leave ends one use.
 func (s *Sessions[C]) leave(used *session[C]) error {
 	s.mu.Lock()
 	used.users--
@@ -84,7 +85,7 @@ func (s *Sessions[C]) leave(used *session[C]) error {
 	return nil
 }
 
-// retire takes the session of the key out of use and returns what closes it if nobody uses it. The caller has the lock.
+// retire removes the session of the key and returns the function that closes it if it is idle. The caller holds the lock.
 func (s *Sessions[C]) retire(key string) (closeIdle func() error) {
 	found := s.open[key]
 	if found == nil {
@@ -98,7 +99,7 @@ func (s *Sessions[C]) retire(key string) (closeIdle func() error) {
 	return found.conn.Close
 }
 
-// Drop closes the connection of a key that is needed no more, when its last user is done. The error is that of closing it now.
+// Drop closes the connection of a key when its last user is done. The error is that of closing it immediately.
 func (s *Sessions[C]) Drop(key string) error {
 	s.mu.Lock()
 	closeIdle := s.retire(key)
@@ -106,7 +107,7 @@ func (s *Sessions[C]) Drop(key string) error {
 	return closeIdle()
 }
 
-// Close drops all connections; later uses are refused.
+// Close closes all connections; later uses fail.
 func (s *Sessions[C]) Close() error {
 	s.mu.Lock()
 	s.closed = true

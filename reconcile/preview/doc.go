@@ -1,6 +1,6 @@
-// Package preview is what an operator would do, as data: for each owner the objects that it would write or delete, field by field. It
-// renders that as a table, as a diff and as JSON. It knows nothing of clusters: package reconcile/controller makes a [Report] with its
-// function Preview, which only reads.
+// Package preview models the changes that an operator would make: for each owner the objects that it would write or delete, field by
+// field. It renders them as a table, as a diff and as JSON. The package does not access a cluster. The function Preview of package
+// reconcile/controller returns a [Report] and only reads.
 //
-// Values of Secrets are masked where the report is made.
+// A report contains no values of Secrets.
 package preview

@@ -9,64 +9,64 @@ import (
 	"text/tabwriter"
 )
 
-// Report is what an operator would do.
+// Report lists the changes that an operator would make.
 type Report struct {
-	// Owners has all owners that were looked at, in the order of the controllers, by namespace and name.
+	// Owners has all owners, in the order of the controllers, by namespace and name.
 	Owners []Owner `json:"owners"`
-	// Skipped lists what could not be previewed, with the reasons.
+	// Skipped lists parts that could not be previewed, with the reasons.
 	Skipped []string `json:"skipped,omitempty"`
 }
 
-// Owner is what the operator would do for one owner.
+// Owner lists the changes for one owner.
 type Owner struct {
 	// Controller is the name of the controller.
 	Controller string `json:"controller"`
 	// Kind is the kind of the owner, as in apps/v1/Deployment.
 	Kind string `json:"kind"`
-	// Name is its name, with the namespace before a slash where it has one.
+	// Name is the name of the owner, prefixed with "namespace/" if it is namespaced.
 	Name string `json:"name"`
-	// Paused reports whether the owner is paused, so that nothing would be done.
+	// Paused reports whether the owner is paused; it has no changes then.
 	Paused bool `json:"paused,omitempty"`
-	// Blocked is why nothing would be applied; empty when something would.
+	// Blocked is the reason why nothing would be applied; empty if something would.
 	Blocked string `json:"blocked,omitempty"`
-	// Changes are the objects that would be written or deleted, and those that could not be as planned.
+	// Changes are the objects that would be written or deleted, and those that would fail.
 	Changes []Change `json:"changes,omitempty"`
-	// PruneBlocked is why children that are no longer planned would stay; empty when none would.
+	// PruneBlocked is the reason why children that left the plan would be kept; empty if none would.
 	PruneBlocked string `json:"pruneBlocked,omitempty"`
-	// Conditions are the conditions whose status or reason would change, as in "Ready: True Ready -> False InvalidSpec".
+	// Conditions are the changes of the status or reason of conditions, as in "Ready: True Ready -> False InvalidSpec".
 	Conditions []string `json:"conditions,omitempty"`
-	// Errors are what would go wrong.
+	// Errors are the errors that would occur.
 	Errors []string `json:"errors,omitempty"`
 }
 
-// Change is what would be done with one object.
+// Change is the change of one object.
 type Change struct {
 	// Object is the object, as in "ConfigMap shop/settings".
 	Object string `json:"object"`
 	// Verb and Reason are those of package apply.
 	Verb   string `json:"verb"`
 	Reason string `json:"reason"`
-	// Restart reports whether the pod template of a workload would change, so that its pods would be replaced.
+	// Restart reports whether the pod template of a workload would change, which replaces its pods.
 	Restart bool `json:"restart,omitempty"`
-	// Fields are what would change.
+	// Fields are the changed fields.
 	Fields []Field `json:"fields,omitempty"`
-	// WaitsUntil is the condition that the plan holds the object back for; nothing is done with it then.
+	// WaitsUntil is the planned condition that the object waits for; the object is not changed before.
 	WaitsUntil string `json:"waitsUntil,omitempty"`
-	// Error is why the object could not be as planned; nothing is done with it then.
+	// Error is the reason why the object would differ from the plan; the object is not changed.
 	Error string `json:"error,omitempty"`
 }
 
-// Field is one field of an object. From and To are values as JSON, empty for a missing one.
+// Field is the change of one field. From and To are values as JSON, empty for a missing one.
 type Field struct {
-	// Path is the field, ".spec.replicas".
+	// Path of the field, ".spec.replicas".
 	Path string `json:"path"`
-	// From is the value that there is.
+	// From is the current value.
 	From string `json:"from,omitempty"`
-	// To is the value that it would get.
+	// To is the new value.
 	To string `json:"to,omitempty"`
 }
 
-// Changes reports whether anything would be written.
+// Changes reports whether an object would be written.
 func (r Report) Changes() bool {
 	for _, o := range r.Owners {
 		if o.writes() > 0 || len(o.Conditions) > 0 {
@@ -85,7 +85,7 @@ func (o Owner) writes() (count int) {
 	return count
 }
 
-// Table is one row for each object that would be written, and for each owner that would stay as it is.
+// Table returns a table with a row for each object that would be written, and for each owner without changes.
 func (r Report) Table() string {
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -123,7 +123,7 @@ func (r Report) Table() string {
 
 func (o Owner) title() string { return o.Kind[strings.LastIndex(o.Kind, "/")+1:] + " " + o.Name }
 
-// notes are what the owner has to say besides its changes.
+// notes returns further lines about the owner.
 func (o Owner) notes() []string {
 	var notes []string
 	if o.Paused {
@@ -151,7 +151,7 @@ func (r Report) skipped() string {
 	return b.String()
 }
 
-// Diff is what would change, object by object and field by field, and nothing for owners that would stay as they are.
+// Diff returns the changes by object and field. Owners without changes are omitted.
 func (r Report) Diff() string {
 	var b strings.Builder
 	for _, o := range r.Owners {
@@ -200,7 +200,7 @@ func (c Change) diff(b *strings.Builder) {
 	}
 }
 
-// JSON is the report for machines, indented.
+// JSON returns the report as indented JSON.
 func (r Report) JSON() ([]byte, error) {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -9,17 +9,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 )
 
-// Converge checks that the system reaches its end state whatever happens on the way, and stays there. It first runs
-// without faults and counts the API calls. Then it makes each call fail: refused, carried out with the answer lost,
-// outdated, or the last thing before a crash, also with the owner changed or deleted before the next instance starts. Then
-// it delays caches, and drops, doubles and reorders events. All that it does to the creation of the owners it also does to
-// the change of their spec (there, back, and there again), to the first of several owners going and coming back while the
-// others stay, and to the deletion of all. A controller without owners is described by its [Singleton].
+// Converge checks that the system reaches its end state despite faults, and stays there. It first runs without faults and counts the API
+// calls. Then it makes each call fail: rejected, executed with the response lost, outdated, or followed by a crash, also with the owner
+// changed or deleted before the next instance starts. Then it delays caches, and drops, duplicates and reorders events. It does this for
+// the creation of the owners, for changes of their spec (to B, back, and to B again), for the deletion and recreation of the first of
+// several owners, and for the deletion of all. Use [Singleton] for a controller without owners.
 //
-// Each run must end like the one without faults, in a bounded number of passes, without orphans, without deleting more
-// than that one, and without a write once the end is reached. A failing case prints its name and how to run it alone.
+// Each run must end like the one without faults, in a bounded number of passes, without orphans, without additional deletions, and
+// without a write in the end state. A failing case prints its name and the command that runs only this case.
 //
-// Runs share nothing and go in parallel, so System.Setup and the stand-ins are called by several goroutines.
+// Runs are independent and parallel, so several goroutines call System.Setup and the stand-ins.
 func Converge(t testing.TB, system System) {
 	t.Helper()
 	started := time.Now()

@@ -1,8 +1,7 @@
-// Package reconciletest tests operators: whether they converge whatever goes wrong, and how they behave on a real API
-// server.
+// Package reconciletest tests whether operators converge despite faults, and how they behave on a real API server.
 //
-// [Converge] takes a [System], which is an operator and the world it lives in, and makes each of its API calls fail in
-// every way, delays its caches and disturbs its events; whatever happens, the end must be the same:
+// [Converge] takes a [System], which describes an operator and its cluster. It makes each API call fail in several ways, delays caches
+// and disturbs events. The end state must always be the same:
 //
 //	func TestConverges(t *testing.T) {
 //		reconciletest.Converge(t, reconciletest.System{
@@ -14,13 +13,12 @@
 //		})
 //	}
 //
-// It works for every controller that is set up with a manager, of this SDK or not, and with [Singleton] also for one that no
-// object stands for. Its world is fake, for speed: the
-// tracker of client-go's fake clients with what they leave out (UIDs, times, generations, defaults, field ownership by
-// schema, dry runs, preconditions, garbage collection). It refuses what the rules of everyday kinds forbid, and knows no
-// admission but their defaults. [Scenario] takes a real API server, too: System.Environment.
+// It works for every controller that is set up with a manager, of this SDK or not, and with [Singleton] for controllers without an owner
+// object. For speed it uses a fake API server: the tracker of client-go's fake clients, extended by UIDs, times, generations, defaults,
+// field ownership by schema, dry runs, preconditions and garbage collection. It validates common kinds and sets their defaults; it has no
+// other admission. [Scenario] can use a real API server, too: System.Environment.
 //
-// Beside it, each of one idea: environment is a real API server for a test binary; requests counts what goes to the API server, makes
-// it fail, and holds passes to a budget; rights runs an operator with what its page allows and nothing else; lint reads sources, files
-// and values without running anything; check names what findings are about; matchers are for Gomega.
+// The other packages: environment starts a real API server for a test binary; requests counts requests to the API server and injects
+// faults; rights provokes the use of rarely used permissions; lint checks sources, files and values without running the operator; check
+// names the checks of findings; matchers contains matchers for Gomega.
 package reconciletest

@@ -7,12 +7,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/search"
 )
 
-// EnvCase names the environment variable with the name of one case: only that one runs, besides the runs without faults
-// that it is compared with.
+// EnvCase is the environment variable with the name of one case: only that one runs, in addition to the runs without faults for
+// comparison.
 const EnvCase = finding.EnvCase
 
-// EnvCases and EnvSeed name the environment variables that take the place of System.Cases ("all" for no limit) and of the
-// seed by which as many cases are drawn, which is 1.
+// EnvCases and EnvSeed are the environment variables that override System.Cases ("all" for no limit) and the seed of the random sample,
+// which is 1 by default.
 const (
 	EnvCases = search.EnvCases
 	EnvSeed  = search.EnvSeed
@@ -22,53 +22,52 @@ type (
 	// Finding is one thing that is wrong: the case, the check, and a message with a diff where that helps.
 	//
 	//	type Finding struct {
-	//		// Case names the fault and where it happened. With [EnvCase] it runs alone.
+	//		// Case names the fault and its position. [EnvCase] runs only this case.
 	//		Case string
-	//		// Check reports what was broken.
+	//		// Check is the failed check.
 	//		Check Check
-	//		// Message reports how, with a diff where that helps: "-" for want, "+" for got.
+	//		// Message describes the problem, possibly with a diff: "-" for want, "+" for got.
 	//		Message string
 	//	}
 	//
-	//	// String is the finding as a person reads it.
+	//	// String formats the finding.
 	//	func (f Finding) String() string
 	Finding = finding.Finding
-	// Acceptance lets findings pass, for a reason that the test prints.
+	// Acceptance accepts findings, for a reason that the test prints.
 	//
 	//	type Acceptance struct {
-	//		// Check is the check whose findings pass; empty is all.
+	//		// Check is the check of the accepted findings; empty is all.
 	//		Check Check
-	//		// About is a text in the findings that pass, such as the name of an object or a case.
+	//		// About is a text in the accepted findings, such as the name of an object or a case.
 	//		About string
-	//		// Reason is why that is right. It must be given.
+	//		// Reason is the reason why they are correct. Required.
 	//		Reason string
 	//	}
 	Acceptance = finding.Acceptance
-	// Exploration is what [Explore] has done and found.
+	// Exploration is the result of [Explore].
 	//
 	//	type Exploration struct {
-	//		// Calls is K, the number of requests that were made to fail, one in each case: the writes and live reads of the runs
-	//		// without faults.
+	//		// Calls is the number of requests that failed, one in each case: the writes and live reads of the runs without faults.
 	//		Calls int
-	//		// Cases is the number of runs with a fault, Left that of those that were not drawn (see System.Cases).
+	//		// Cases is the number of runs with a fault, Left the number of cases that were not sampled (see System.Cases).
 	//		Cases, Left int
 	//		// Passes is the number of passes of all runs.
 	//		Passes int
-	//		// Horizon is how long each step lasts in the time of the test, for a system that acts at times of its own; 0 for others.
+	//		// Horizon is the duration of each step in the time of the test, for a system that acts on a schedule; 0 for others.
 	//		Horizon time.Duration
-	//		// Notes are what was not tried, and what was accepted.
+	//		// Notes list the cases that were not tried, and the accepted findings.
 	//		Notes []string
-	//		// Trace reports what was sent in the one case that [EnvCase] has asked for.
+	//		// Trace lists the requests of the case in [EnvCase].
 	//		Trace []string
-	//		// Findings are sorted: those without a fault first, then by how many cases have the same cause. None means that the system
+	//		// Findings are sorted: those without a fault first, then by the number of cases with the same cause. None means that the system
 	//		// converges.
 	//		Findings []Finding
 	//	}
 	Exploration = search.Exploration
 )
 
-// Explore is [Converge] for callers that want to look at the findings themselves. The error is about the system's
-// description or the run without faults; what goes wrong in cases is a finding.
+// Explore is [Converge] for callers that examine the findings themselves. The error is about the description of the system or the run
+// without faults; faults of cases are findings.
 func Explore(ctx context.Context, system System) (*Exploration, error) {
 	return search.Explore(ctx, system)
 }

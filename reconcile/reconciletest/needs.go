@@ -19,23 +19,22 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 )
 
-// Without reports which parts of the SDK an operator has to do without, see [Needs]. At least one is set.
+// Without selects the parts of the SDK to disable, see [Needs]. At least one must be set.
 type Without struct {
-	// Apply is the writing of children: a create or patch of an object of any kind but those of System.Owners is
-	// acknowledged and not sent.
+	// Apply disables writes of children: a create or patch of an object of any kind except those of System.Owners is acknowledged and not
+	// sent.
 	Apply bool
-	// Prune is the deletion of children: every deletion is acknowledged and not sent.
+	// Prune disables deletions: every deletion is acknowledged and not sent.
 	Prune bool
-	// Tracker is the waking by what was read: the operator is not told of an object, unless it is of a kind of System.Owners
-	// or has a controller, which leads to the owner without it.
+	// Tracker disables events for tracked reads: the operator receives only events about kinds of System.Owners and objects with a
+	// controller reference.
 	Tracker bool
 }
 
 var errNothingOff = errors.New("needs: nothing is set: want the part of the SDK that the operator has to do without")
 
-// Needs fails the test unless the scenario holds, and does not hold once the operator has to do without a part of the SDK:
-// what an example claims to rest on must be what it rests on. The function is called for each of the two runs, as stand-ins
-// may remember what they have done.
+// Needs fails the test unless the scenario passes, and fails with a part of the SDK disabled. It proves that an example depends on that
+// part. scenario is called for each of the two runs, because stand-ins may have state.
 func Needs(t testing.TB, part Without, scenario func() Scenario) {
 	t.Helper()
 	if part == (Without{}) {
@@ -57,14 +56,14 @@ func Needs(t testing.TB, part Without, scenario func() Scenario) {
 	t.Logf("without %+v: %v\n%s", part, err, strings.Join(wrong, "\n"))
 }
 
-// without is the system with an operator that has to do without a part of the SDK.
+// without returns the system with a part of the SDK disabled.
 func without(s System, part Without) System {
 	setup := s.Setup
 	if setup == nil {
-		return s // refused when it runs
+		return s // rejected when it runs
 	}
 	if part.Tracker {
-		s.Cache.NewInformer = nil // one that keeps what the handlers of controllers need refuses those that stand before them
+		s.Cache.NewInformer = nil // such informers reject the wrapped event handlers
 	}
 	s.Setup = func(mgr manager.Manager) error {
 		whole, ok := mgr.(*run.TestManager)
@@ -84,7 +83,7 @@ func without(s System, part Without) System {
 	return s
 }
 
-// poorManager gives out a client and a cache that do without a part.
+// poorManager provides a client and a cache with a part disabled.
 type poorManager struct {
 	*run.TestManager
 	part   Without
@@ -94,13 +93,13 @@ type poorManager struct {
 func (m poorManager) GetClient() client.Client { return poorClient{m.TestManager.GetClient(), m} }
 func (m poorManager) GetCache() cache.Cache    { return poorCache{m.TestManager.GetCache(), m} }
 
-// owns reports whether an object is of a kind that the controllers are for.
+// owns reports whether the controllers reconcile the kind of an object.
 func (m poorManager) owns(object runtime.Object) bool {
 	gvk, err := apiutil.GVKForObject(object, m.GetScheme())
 	return err == nil && slices.Contains(m.owners, gvk.GroupKind())
 }
 
-// poorClient acknowledges what it does not send.
+// poorClient acknowledges requests that it does not send.
 type poorClient struct {
 	client.Client
 	manager poorManager
@@ -127,7 +126,7 @@ func (c poorClient) Delete(ctx context.Context, object client.Object, opts ...cl
 	return c.Client.Delete(ctx, object, opts...)
 }
 
-// poorCache answers reads, and keeps the events of what nobody owns to itself.
+// poorCache answers reads, and drops the events of objects without a controller reference.
 type poorCache struct {
 	cache.Cache
 	manager poorManager
@@ -141,7 +140,7 @@ func (c poorCache) GetInformer(ctx context.Context, object client.Object, opts .
 	return poorInformer{informer}, nil
 }
 
-// poorInformer tells of objects that have a controller.
+// poorInformer delivers only events of objects with a controller reference.
 type poorInformer struct{ cache.Informer }
 
 func (i poorInformer) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {

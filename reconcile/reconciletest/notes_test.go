@@ -41,7 +41,7 @@ func TestNoteOfReliance(t *testing.T) {
 	t.Setenv(reconciletest.EnvCase, "A: at rest: somebody else's Deployment.apps default/web")
 	got := explore(t, appSystem(""))
 	want := []string{
-		"worth a look: Widget.test.reconcilekit.dev default/web calls itself ready although Deployment.apps default/web belongs to another controller",
+		"worth a look: Widget.test.reconcilekit.dev default/web reports ready although Deployment.apps default/web belongs to another controller",
 		"not tried: a prune, as System.Change takes nothing away that the operator deletes",
 	}
 	if diff := cmp.Diff(want, got.Notes); diff != "" || len(got.Findings) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// OutsideOf returns what System.Outside has made for the world that the manager of a Setup works on, nil for any other manager.
+// OutsideOf returns the result of System.Outside for the world of a manager that Setup receives, nil for any other manager.
 func OutsideOf(mgr manager.Manager) any {
 	if m, ok := mgr.(*run.TestManager); ok {
 		return m.Outside()
@@ -17,5 +17,5 @@ func OutsideOf(mgr manager.Manager) any {
 	return nil
 }
 
-// OutsideFrom returns what System.Outside has made for the world that a [StandIn] is called on, nil for any other context.
+// OutsideFrom returns the result of System.Outside for the world of a [StandIn]'s context, nil for any other context.
 func OutsideFrom(ctx context.Context) any { return world.OutsideFrom(ctx) }

@@ -13,25 +13,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-// Scenario is a test by example: the system runs until it is at rest, and the world is then as expected. The same
-// scenario runs in the fake world and, with System.Environment, on a real API server.
+// Scenario is a test by example: the system runs until it is in steady state, and the objects must then be as expected. The same scenario
+// runs on the fake API server and, with System.Environment, on a real one.
 type Scenario struct {
-	// System is what runs.
+	// System is the system to run.
 	System System
-	// Expect are objects that must be there, each with at least what is set here: maps may have more keys, lists must
-	// have the same elements in the same order, except that of conditions each is looked up by its type. What Go writes
-	// for fields that are not set (nulls, empty structs) is not looked at. An object without a namespace is expected in
-	// that of the test. A time is "set", whatever it is.
+	// Expect are objects that must exist, each with at least the fields that are set here: maps may have more keys; lists must have the same
+	// elements in the same order, except that conditions are matched by type. Unset fields that Go marshals (nulls, empty structs) are
+	// ignored. An object without a namespace is expected in that of the test. A time matches "set".
 	Expect []client.Object
 	// ExpectYAML is added to Expect.
 	ExpectYAML string
-	// Gone are objects that must not be there.
+	// Gone are objects that must not exist.
 	Gone []client.Object
-	// Events, when it is not nil, are the events that must have been announced, in this order. Here and in Writes the
-	// namespace of the test is called "default", also on a real API server, where it has another name.
+	// Events, if not nil, are the expected events, in order. Here and in Writes the namespace of the test is "default", also on a real API
+	// server, where it has another name.
 	Events []Event
-	// Writes, when it is not nil, are all writes that may have been sent, in any order, as Request.String prints them, for
-	// example "apply configmaps default/web".
+	// Writes, if not nil, are all allowed writes, in any order, in the format of Request.String, for example "apply configmaps default/web".
 	Writes []string
 }
 
@@ -47,8 +45,8 @@ func (s Scenario) Run(t testing.TB) {
 	}
 }
 
-// findings runs the scenario and returns what is not as expected. The error is why the run came to no end; what is wrong is
-// then of the moment. A wrong description, and an operator that does not start, end the test.
+// findings runs the scenario and returns the differences. The error reports that the system did not come to rest; the differences are
+// then those of that moment. An invalid description, and an operator that does not start, end the test.
 func (s Scenario) findings(t testing.TB) (wrong []string, err error) {
 	t.Helper()
 	system, err := description.Prepare(s.System)
@@ -77,7 +75,7 @@ func (s Scenario) findings(t testing.TB) (wrong []string, err error) {
 	return append(wrong, s.told(r)...), r.Err
 }
 
-// told compares what was announced and sent.
+// told compares the events and writes.
 func (s Scenario) told(r *run.Run) (wrong []string) {
 	if s.Events != nil {
 		got := slices.Clone(r.Events.Events)

@@ -11,8 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// DeploymentsAvailable is a [StandIn] for the controller of Deployments and its pods: every Deployment has all its replicas
-// at once, and is Available. Where others are slow, the pods of a new one are not ready at first.
+// DeploymentsAvailable is a [StandIn] for the controllers of Deployments and their pods: every Deployment immediately has all its
+// replicas, and is Available. With slow stand-ins, the pods of a new Deployment are not ready at first.
 func DeploymentsAvailable(ctx context.Context, c client.Client) error {
 	var list appsv1.DeploymentList
 	if err := c.List(ctx, &list); err != nil {
@@ -20,7 +20,7 @@ func DeploymentsAvailable(ctx context.Context, c client.Client) error {
 	}
 	for i := range list.Items {
 		d := &list.Items[i]
-		replicas := int32(1) // what the API server makes of none
+		replicas := int32(1) // the API server's default
 		if d.Spec.Replicas != nil {
 			replicas = *d.Spec.Replicas
 		}

@@ -17,20 +17,20 @@ import (
 
 // Budget limits the cost of a reconciliation in steady state.
 type Budget struct {
-	// Allocations is the number of allocations of a pass, the least of several passes counted. Zero does not look at
-	// them. What controller-runtime and the queue of the test allocate is part of it.
+	// Allocations is the maximum number of allocations of a reconciliation; the minimum of several reconciliations counts. Zero disables the
+	// check. It includes the allocations of controller-runtime and of the queue of the test.
 	Allocations uint64
 }
 
 const (
 	steadyPasses = 20
-	// afterStart is when what the engine does after a start is over: in the first minute every pass looks for children that a crash has
-	// left behind.
+	// afterStart is the time after which the startup work of the engine is done: in the first minute every reconciliation looks for children
+	// that a crash has left.
 	afterStart = 2 * time.Minute
 )
 
-// Steady brings the system to rest and then lets every owner have more passes, half of them two minutes later. Any request, be it a
-// write, a dry run or a read past the cache, fails the test, and so do more allocations than the budget has.
+// Steady runs the system until it is in steady state and then runs more passes of every owner, half of them two minutes later. The test
+// fails for any request, including a dry run and an uncached read, and for more allocations than the budget allows.
 func Steady(t testing.TB, system System, budget Budget) {
 	t.Helper()
 	i := rested(t, system)
@@ -60,9 +60,8 @@ func Steady(t testing.TB, system System, budget Budget) {
 	}
 }
 
-// Writes brings the system to rest, applies the change to each owner and fails the test unless the way to the next rest
-// takes at most that many writes; of the owner's status and metadata, too. It returns them in the order in which they
-// were sent.
+// Writes runs the system until it is in steady state, applies change to each owner, and fails the test if the system sends more than that
+// many writes until the next steady state, including those of the owner's status and metadata. It returns the writes in order.
 func Writes(t testing.TB, system System, change func(owner client.Object), most int) requests.Sent {
 	t.Helper()
 	system.Change = change
@@ -82,7 +81,7 @@ func Writes(t testing.TB, system System, change func(owner client.Object), most 
 	return writes
 }
 
-// rested is an instance of the system with nothing left to do.
+// rested returns an instance of the system in steady state.
 func rested(t testing.TB, described System) *run.Instance {
 	t.Helper()
 	system, err := description.Prepare(described)

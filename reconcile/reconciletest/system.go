@@ -8,91 +8,80 @@ import (
 )
 
 type (
-	// System is an operator and the world that it lives in: what [Converge], [Scenario] and the packages beside this one run. Setup
-	// and Owners are required, or a Singleton instead of Owners.
+	// System describes an operator and its cluster, for [Converge], [Scenario] and the other packages of the test kit. Setup and Owners are
+	// required, or a Singleton instead of Owners.
 	//
 	//	type System struct {
-	//		// Setup adds the controllers to a manager, as the operator's main does. It is called for each new instance, so it
-	//		// must build everything anew; what a previous instance has remembered must be gone. The manager has no other sources
-	//		// than its cache, and its clock is that of the test: controllers of this SDK take it over, others that look at
-	//		// time.Now see the real time.
+	//		// Setup adds the controllers to a manager, as the operator's main does. It is called for each new instance and must not share state
+	//		// between instances. The manager has no other sources than its cache, and its clock is that of the test: controllers of this SDK use
+	//		// it, others that call time.Now use the real time.
 	//		Setup func(mgr manager.Manager) error
-	//		// Owners are the objects that the controllers reconcile, created one after the other once Given is there. Objects
-	//		// without a namespace get that of the test, except those of cluster-scoped kinds. Of several owners the first also goes
-	//		// and comes back while the others stay: they may have children in common.
+	//		// Owners are the objects that the controllers reconcile, created one after the other after Given. Objects without a namespace get
+	//		// that of the test, except those of cluster-scoped kinds. The first of several owners is also deleted and recreated while the others
+	//		// remain, because they may share children.
 	//		Owners []client.Object
-	//		// Singleton takes the place of Owners where a controller has none. Nil is none.
+	//		// Singleton replaces Owners for a controller without owners. Optional.
 	//		Singleton *Singleton
-	//		// Given is what is in the world before the operator starts. A status is stored as well.
+	//		// Given are the objects that exist before the operator starts, including their status.
 	//		Given []client.Object
 	//		// GivenYAML is added to Given: YAML documents, separated by lines of three dashes.
 	//		GivenYAML string
-	//		// Change makes spec B of an owner, or of an input of a Singleton, out of its spec A, for the cases about transitions. Nil
-	//		// leaves them out.
+	//		// Change changes an owner, or an input of a Singleton, from spec A to spec B, for the cases about transitions. Nil omits them.
 	//		Change func(owner client.Object)
-	//		// StandIns play everybody else: they are called after each pass until they change nothing more.
+	//		// StandIns simulate all other controllers: they are called after each pass until they change nothing.
 	//		StandIns []StandIn
-	//		// Outside makes what the operator works with outside of the cluster, such as a double of another system. It is called once for each
-	//		// world, which keeps it when the operator starts anew: Setup gets it with [OutsideOf], a stand-in with [OutsideFrom]. Nil is nothing.
+	//		// Outside creates the operator's external dependencies, such as a fake of another system. It is called once for each world, which
+	//		// keeps the result when the operator restarts: Setup gets it with [OutsideOf], a stand-in with [OutsideFrom]. Optional.
 	//		Outside func() any
-	//		// Outlives are the objects that may still be there when the owners are gone, or the spec that asked for them, as a
-	//		// finding prints them, for example "ConfigMap default/shared".
+	//		// Outlives are the objects that may remain after the deletion of the owners, or after a change of their spec, in the format of
+	//		// findings, for example "ConfigMap default/shared".
 	//		Outlives []string
-	//		// Normalise takes out of a copy of an object what may differ between two runs that end alike, such as which of several
-	//		// owners has made what they share. What the server sets is left out anyway.
+	//		// Normalise removes from a copy of an object the values that may differ between two equivalent runs, such as which of several owners
+	//		// created a shared object. Values that the server sets are always removed.
 	//		Normalise func(object *unstructured.Unstructured)
-	//		// Scheme knows the kinds. Nil is client-go's.
+	//		// Scheme contains the kinds. Default: client-go's.
 	//		Scheme *runtime.Scheme
-	//		// CRDs and CRDPaths (files, or folders with files) define custom resources: scope, subresources, defaults, and the
-	//		// rules by which their fields are owned. Kinds of the scheme without a definition count as namespaced, with a status
-	//		// subresource. On an [Environment] they must be installed already.
+	//		// CRDs and CRDPaths (files, or folders with files) define custom resources: scope, subresources, defaults, and the merge rules of
+	//		// their fields. Kinds of the scheme without a definition are namespaced, with a status subresource. On an [Environment] they must be
+	//		// installed already.
 	//		CRDs     []*apiextensionsv1.CustomResourceDefinition
 	//		CRDPaths []string
-	//		// Optional are the kinds of children that a cluster may lack, such as those of an add-on: one at a time is taken away with all its
-	//		// objects and comes back, and meanwhile the owners are changed.
+	//		// Optional are the kinds of children that a cluster may lack, such as those of an add-on: each kind is removed with all its objects
+	//		// and restored later, and the owners are changed in between.
 	//		Optional []schema.GroupKind
-	//		// Cache is what main gives to the manager: selectors, namespaces and transforms are honoured, and informers that decide what they keep of
-	//		// an object, as those of controller.CacheOptions do, which are what an operator of reconcile/operator has. Zero keeps all. The rest is ignored.
+	//		// Cache are the cache options that main passes to the manager: selectors, namespaces and transforms are supported, and informers
+	//		// that reduce objects, as those of controller.CacheOptions, which an operator of reconcile/operator uses. The zero value keeps
+	//		// everything. Other options are ignored.
 	//		Cache cache.Options
-	//		// Rules are the rights of the operator; every request that they do not cover is refused. Nil allows all.
+	//		// Rules are the permissions of the operator; other requests are rejected. Nil allows all.
 	//		Rules []rbacv1.PolicyRule
-	//		// Environment, when it is not nil, is the API server to run on instead of the fake world. It must run. [Converge] runs
-	//		// in the fake world only. As other tests use the server too, a run sees the objects without a namespace and those of its
-	//		// own one: an operator with children in other namespaces never comes to rest there.
+	//		// Environment, if not nil, is the API server to use instead of the fake one. It must run. [Converge] always uses the fake one. Other
+	//		// tests use the server too, so a run sees only cluster-scoped objects and those of its own namespace: an operator with children in
+	//		// other namespaces never comes to rest there.
 	//		Environment *environment.Environment
-	//		// MaxPasses bounds the passes until the world is at rest. Zero is 200.
+	//		// MaxPasses is the maximum number of passes until steady state. Zero is 200.
 	//		MaxPasses int
-	//		// Cases is the most cases that [Converge] runs, drawn from all by a seed: for systems with too many of them. Zero runs
-	//		// all, as [EnvCases] does for once.
+	//		// Cases is the maximum number of cases of [Converge], a random sample by a seed, for systems with too many cases. Zero runs all;
+	//		// [EnvCases] overrides it.
 	//		Cases int
-	//		// Accepted are findings that are right for this system, each with its reason, which the test prints.
+	//		// Accepted are findings that are correct for this system, each with its reason, which the test prints.
 	//		Accepted []finding.Acceptance
-	//		// Horizon is how long each step of a run lasts in the time of the test, for controllers that act at times of their own:
-	//		// every pass planned within it is reached. Zero runs until nothing more changes; a system that never comes to that end
-	//		// gets a horizon of eight of its own changes.
+	//		// Horizon is the duration of each step in the time of the test, for controllers that act on a schedule: every pass scheduled within
+	//		// it runs. Zero runs until nothing changes; a system that never stops gets a horizon of eight of its own changes.
 	//		Horizon time.Duration
-	//		// Invariants hold for every version of an object that the operator stores, on the way too: see [Always] and [Never].
+	//		// Invariants must be true for every version of an object that the operator stores, also intermediate ones: see [Always] and [Never].
 	//		Invariants []Invariant
 	//	}
 	System = description.System
-	// Singleton describes what makes the difference for a controller without an owner object: the objects that it looks at,
-	// and whether the operator is to run it. In a [System] it takes the place of Owners.
-	//
-	//	type Singleton struct {
-	//		// Inputs are objects of others that the controller reads, created one after the other once Given is there; namespaces
-	//		// are as in System.Owners. A singleton that only the environment configures has none.
-	//		Inputs []client.Object
-	//		// Off is System.Setup of an operator in which the singleton is switched off. Like Setup it must add a controller: one that
-	//		// is not set up any more deletes nothing. Nil leaves the cases about it out.
-	//		Off func(mgr manager.Manager) error
-	//	}
+	// Singleton describes a controller without an owner object: the objects that it reads, and an operator in which it is disabled. In a
+	// [System] it replaces Owners.
 	Singleton = description.Singleton
-	// StandIn plays a controller that the test does not run, such as the one that sets the status of Deployments. It must be
-	// idempotent: when nothing is left to do it writes nothing. Its requests are not counted.
+	// StandIn simulates a controller that the test does not run, such as the one that sets the status of Deployments. It must be idempotent
+	// and write nothing if there is nothing to do. Its requests are not counted.
 	//
 	//	type StandIn func(ctx context.Context, c client.Client) error
 	StandIn = description.StandIn
-	// Invariant is what holds for every version of an object that the operator stores. [Always] and [Never] make one.
+	// Invariant must be true for every version of an object that the operator stores. [Always] and [Never] return one.
 	//
 	//	type Invariant struct {
 	//		// contains filtered or unexported fields
@@ -101,37 +90,37 @@ type (
 	// Event is what an operator has announced about an object.
 	//
 	//	type Event struct {
-	//		// Object names what it is about, for example "Website default/shop".
+	//		// Object names the object, for example "Website default/shop".
 	//		Object string
 	//		// Type is Normal or Warning.
 	//		Type string
-	//		// Reason is one word in CamelCase, Message a sentence.
+	//		// Reason is one CamelCase word, Message a sentence.
 	//		Reason, Message string
 	//	}
 	Event = run.Event
-	// RestlessError reports that the passes do not come to an end.
+	// RestlessError reports that the passes do not end.
 	//
 	//	type RestlessError struct {
-	//		// Passes is how many there were, Idle how many of the last ones changed nothing.
+	//		// Passes is the number of passes, Idle that of the last passes without a change.
 	//		Passes, Idle int
-	//		// Last is the owner of the last one.
+	//		// Last is the owner of the last pass.
 	//		Last string
-	//		// Within is the time in which the idle passes were.
+	//		// Within is the time span of the idle passes.
 	//		Within time.Duration
 	//	}
 	//
-	//	// Error reports how many passes there were, and of what sort.
+	//	// Error reports the number and kind of the passes.
 	//	func (e *RestlessError) Error() string
 	RestlessError = run.RestlessError
 )
 
-// Always is an invariant of one kind, the type of the function's argument: each stored version of it satisfies the function.
-// The text is printed with a finding, for example "a Deployment has at least one replica".
+// Always returns an invariant of one kind, the type of the function's argument: each stored version of it satisfies the function.
+// Findings print the text, for example "a Deployment has at least one replica".
 func Always[T client.Object](text string, right func(object T) bool) Invariant {
 	return description.Always(text, right)
 }
 
-// Never is an invariant of one kind, the type of the function's argument: no stored version of it satisfies the function.
+// Never returns an invariant of one kind, the type of the function's argument: no stored version of it satisfies the function.
 func Never[T client.Object](text string, wrong func(object T) bool) Invariant {
 	return description.Never(text, wrong)
 }

@@ -12,35 +12,35 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Run is a child that runs once for a key. T is its type, a Pod or a Job in most cases.
+// Run is a child that runs once for a key. T is its type, usually a Pod or a Job.
 type Run[T client.Object] struct {
-	// Annotation is where the key is kept, on the child and on the owner. Required; each run of an owner has one of its own. The owner has a second
-	// one with the suffix "-owner" and its UID: a key that was copied from another owner does not count. A key without a UID, from an earlier
-	// version, counts and gets the UID of the owner that has it.
+	// Annotation is the annotation with the key, on the child and on the owner. Required; each run of an owner needs its own. The owner has
+	// a second annotation with the suffix "-owner" and its UID, so that a key copied from another owner does not count. A key without a UID,
+	// from an earlier version, counts; the engine adds the owner's UID.
 	Annotation string
 }
 
-// Stage is where a run is.
+// Stage is the stage of a run.
 type Stage string
 
 const (
-	// Unknown is a run whose child could not be read.
+	// Unknown means that the child could not be read.
 	Unknown Stage = "Unknown"
-	// Absent is a run that was not made for the key.
+	// Absent means that no child was created for the key.
 	Absent Stage = "Absent"
-	// Foreign is an object with the name of the child that another one controls, or nobody.
+	// Foreign means that an object with the child's name exists that this owner does not control.
 	Foreign Stage = "Foreign"
-	// Leaving is a child that is being deleted.
+	// Leaving means that the child is being deleted.
 	Leaving Stage = "Leaving"
-	// Outdated is a child that was made for another key.
+	// Outdated means that the child has another key.
 	Outdated Stage = "Outdated"
-	// Present is the child of the key, whatever has come of it.
+	// Present means that the child of the key exists, whatever its outcome.
 	Present Stage = "Present"
-	// Lost is a child of the key that was there and is not any more.
+	// Lost means that the child of the key existed and was deleted.
 	Lost Stage = "Lost"
 )
 
-// Stage returns where the run for the key is. Child is what was read under its name, or that there is none.
+// Stage returns the stage of the run for the key. child is the result of reading the child's name.
 func (r Run[T]) Stage(owner metav1.Object, child reconcile.FetchResult[T], key string) Stage {
 	mark, marked := r.mark(owner)
 	switch {
@@ -61,9 +61,9 @@ func (r Run[T]) Stage(owner metav1.Object, child reconcile.FetchResult[T], key s
 	return Present
 }
 
-// Plan plans the run for the key and returns where it is. The key is a version, a generation, or a hash of what the run is made from. Child is
-// what was read under the name of desired; desired is planned with the key in its annotations, and is not changed itself. An object of others
-// under that name is reported ([apply.OwnedByAnotherError]) unless an option adopts it.
+// Plan plans the run for the key and returns its stage. The key is a version, a generation, or a hash of the input. child is the result
+// of reading the name of desired. Plan adds the key to the annotations of a copy of desired. If another owner's object has the name, Plan
+// reports it ([apply.OwnedByAnotherError]) unless an option adopts it.
 func (r Run[T]) Plan(
 	plan *reconcile.PlanResult, owner metav1.Object, child reconcile.FetchResult[T], key string, desired T, options ...apply.ChildOption,
 ) Stage {
@@ -73,12 +73,12 @@ func (r Run[T]) Plan(
 	case Absent, Foreign:
 		plan.Apply(r.marked(desired, key), append([]apply.ChildOption{apply.Once}, options...)...)
 	case Outdated:
-		// The key before may come back, and its run is perhaps cut short. So the mark goes first.
+		// The previous key may be set again, and its run may be incomplete. So remove the mark first.
 		if !marked {
 			plan.Delete(child.Value, apply.PropagationPolicy(metav1.DeletePropagationBackground))
 			break
 		}
-		marked = false // which wakes the owner
+		marked = false // the change of the owner enqueues it
 		plan.Keep(desired)
 	case Present:
 		mark, marked = key, true
@@ -94,10 +94,10 @@ func (r Run[T]) Plan(
 	return stage
 }
 
-// ownerSuffix ends the name of the annotation with the UID of the owner whose key it is.
+// ownerSuffix is the suffix of the annotation with the UID of the key's owner.
 const ownerSuffix = "-owner"
 
-// mark returns the key that the owner has, and whether it is its own.
+// mark returns the key in the owner's annotation, and reports whether the key belongs to this owner.
 func (r Run[T]) mark(owner metav1.Object) (key string, marked bool) {
 	annotations := owner.GetAnnotations()
 	if uid := annotations[r.Annotation+ownerSuffix]; uid != "" && uid != string(owner.GetUID()) {
@@ -107,7 +107,7 @@ func (r Run[T]) mark(owner metav1.Object) (key string, marked bool) {
 	return key, marked
 }
 
-// marked is the child with the key.
+// marked returns the child with the key.
 func (r Run[T]) marked(desired T, key string) client.Object {
 	child, _ := desired.DeepCopyObject().(client.Object)
 	annotations := maps.Clone(child.GetAnnotations())
@@ -119,7 +119,7 @@ func (r Run[T]) marked(desired T, key string) client.Object {
 	return child
 }
 
-// isNil reports whether there is no object: a nil interface, or a nil pointer in one.
+// isNil reports whether the interface is nil or contains a nil pointer.
 func isNil(object client.Object) bool {
 	value := reflect.ValueOf(object)
 	return !value.IsValid() || value.Kind() == reflect.Pointer && value.IsNil()

@@ -1,19 +1,18 @@
-// Package secrets makes credentials once and keeps them: what exists is never overwritten, what is missing is filled in.
+// Package secrets generates credentials once. It fills in missing values and never overwrites existing ones.
 //
-// The plan of a pass is a pure function and draws no random numbers, so the values are made while fetching:
+// A plan is a pure function and cannot use random numbers, so generate the values while fetching:
 //
 //	credentials := secrets.Fetch(ctx, r, key, secrets.Keys{
 //		"username": secrets.Literal("app"),
 //		"password": secrets.Random(16),
 //	})
 //
-// and planned with [Rules], which set a value where there is none and never change it:
+// Plan them with [Rules], which set missing values and never change existing ones:
 //
 //	plan.Apply(&corev1.Secret{ObjectMeta: meta, Data: credentials.Value}, secrets.Rules(credentials.Value))
 //
-// A password that is made in a pass that does not get to apply is forgotten and made anew in the next one. The API server's
-// word counts: a value that is there stays, also when the cache hides the Secret or lags behind it, and when two leaders make
-// one at once.
+// If a reconciliation ends before the apply, its password is dropped and the next reconciliation generates another. The stored value
+// wins: it is kept even if the cache hides the Secret or is stale, and if two leaders generate a value concurrently.
 //
-// Nothing here rotates credentials, and no value ever gets into an error.
+// The package does not rotate credentials. Errors contain no values.
 package secrets

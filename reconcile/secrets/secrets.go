@@ -17,19 +17,19 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Keys are the keys that a Secret must have, and where their values come from when they are missing.
+// Keys maps the required keys of a Secret to the sources of missing values.
 type Keys map[string]Source
 
-// Source makes the value of a key.
+// Source generates the value of a key.
 type Source func(random io.Reader) ([]byte, error)
 
-// Literal is a value that is no secret, such as a user name.
+// Literal returns a source of a value that is not secret, such as a user name.
 func Literal(value string) Source {
 	return func(io.Reader) ([]byte, error) { return []byte(value), nil }
 }
 
-// Random is n random bytes as text, in the alphabet of base64 for URLs (RFC 4648 section 5) with padding. 16 bytes
-// are 24 characters. Less than 8 bytes is an error: it could be guessed.
+// Random returns a source of n random bytes, encoded as base64 for URLs (RFC 4648 section 5) with padding. 16 bytes are 24 characters.
+// Less than 8 bytes is an error, because the value could be guessed.
 func Random(n int) Source {
 	const least = 8
 	return func(random io.Reader) ([]byte, error) {
@@ -44,8 +44,8 @@ func Random(n int) Source {
 	}
 }
 
-// Fetch reads the Secret and returns its data with the missing keys filled in. A Secret that does not exist misses all keys; that
-// is no error. Keys that it has besides are left out: others own them.
+// Fetch reads the Secret and returns its data with missing keys filled in. A Secret that does not exist is not an error: all keys are
+// missing. Other keys of the Secret are omitted, because other writers own them.
 func Fetch(ctx context.Context, r reconcile.Reader, key client.ObjectKey, keys Keys) reconcile.FetchResult[map[string][]byte] {
 	found := reconcile.Fetch(ctx, r, key, &corev1.Secret{})
 	if found.HasError() && !found.IsNotFound() {
@@ -59,7 +59,7 @@ func Fetch(ctx context.Context, r reconcile.Reader, key client.ObjectKey, keys K
 	return reconcile.FetchResult[map[string][]byte]{Value: data, Error: err}
 }
 
-// fill returns the values of the keys: the stored one where there is one, even an empty one, else a new one made with random.
+// fill returns the values of the keys: the stored one if it exists, even if empty, else a new one generated with random.
 func fill(stored map[string][]byte, keys Keys, random io.Reader) (map[string][]byte, error) {
 	data := make(map[string][]byte, len(keys))
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
@@ -81,8 +81,8 @@ func fill(stored map[string][]byte, keys Keys, random io.Reader) (map[string][]b
 
 var errNoSource = errors.New("it has no source: want Literal or Random")
 
-// Rules are the field rules for a Secret with these keys, given as the [Keys] or as the data that [Fetch] returned: each value is
-// set where there is none, and stays as it is from then on, whatever a later pass has drawn; see [apply.CreateOnly].
+// Rules returns the field rules for a Secret with these keys, given as the [Keys] or as the data that [Fetch] returned: each value is set
+// if it is missing and never changed afterwards; see [apply.CreateOnly].
 func Rules[V any](keys map[string]V) apply.FieldRules {
 	paths := make([]string, 0, len(keys))
 	for _, name := range slices.Sorted(maps.Keys(keys)) {

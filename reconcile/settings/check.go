@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// Check prints the settings that follow from a file as JSON, or returns what is wrong with them, without a cluster: what a flag
-// -check-config of an operator does. Resolve gets the content of the file.
+// Check prints the settings that result from a file as JSON, or returns an error, without a cluster. Use it for a flag such as
+// -check-config of an operator. resolve receives the content of the file.
 func Check[T any](file string, resolve func(content []byte) (T, error), stdout io.Writer) error {
-	content, err := os.ReadFile(file) //nolint:gosec // whoever starts the program names the file
+	content, err := os.ReadFile(file) //nolint:gosec // the user of the program names the file
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}

@@ -20,45 +20,44 @@ import (
 
 const eventAction = "Reconcile"
 
-// Source is where settings come from.
+// Source describes the origin of the settings.
 type Source[T any] struct {
-	// ConfigMap is the object with what may change. Required.
+	// ConfigMap is the name of the ConfigMap with the variable settings. Required.
 	ConfigMap client.ObjectKey
-	// Resolve returns the settings, or what is wrong with them. It is a pure function of the ConfigMap, nil when that does not exist,
-	// which it must not change. Required.
+	// Resolve returns the settings, or an error if they are invalid. It is a pure function of the ConfigMap, which is nil if it does not
+	// exist; Resolve must not modify it. Required.
 	Resolve func(live *corev1.ConfigMap) (T, error)
-	// Recorder announces settings that are wrong, and mended, as events on the ConfigMap. Nil announces none.
+	// Recorder records events on the ConfigMap when settings become invalid, and valid again. Optional.
 	Recorder events.EventRecorder
-	// Log gets the same. The zero value logs nothing.
+	// Log receives the same messages. The zero value logs nothing.
 	Log logr.Logger
 }
 
 // The reasons of the events.
 const (
-	reasonInvalid = "InvalidSettings" // the settings cannot be used; the last good ones stay
+	reasonInvalid = "InvalidSettings" // the settings cannot be used; the last valid ones remain in use
 	reasonValid   = "SettingsValid"   // the settings can be used again
 )
 
-// Live are settings that follow their ConfigMap. They are a handler of the events of an informer for ConfigMaps, which hands on those
-// of the right one. Safe for concurrent use.
+// Live holds settings that follow their ConfigMap. It is an event handler for an informer of ConfigMaps and ignores other ConfigMaps. It
+// is safe for concurrent use.
 type Live[T any] struct {
 	source Source[T]
 
 	mu      sync.Mutex
-	value   T     // the last good one
-	broken  error // what is wrong with the current one
+	value   T     // the last valid one
+	broken  error // error of the current one
 	seen    version
 	readers []*Readers[T]
 }
 
-// version tells contents of the ConfigMap apart; the zero value is that it does not exist.
+// version distinguishes contents of the ConfigMap; the zero value means that it does not exist.
 type version struct {
 	uid      types.UID
 	resource string
 }
 
-// Load reads the ConfigMap and resolves the settings. What is wrong with them, or with the read, is an error: an operator starts
-// with settings that are right.
+// Load reads the ConfigMap and resolves the settings. It returns an error if the read fails or the settings are invalid.
 func Load[T any](ctx context.Context, reader client.Reader, source Source[T]) (*Live[T], error) {
 	if source.Resolve == nil || source.ConfigMap.Name == "" {
 		return nil, errors.New("settings: want a ConfigMap and a function Resolve")
@@ -79,7 +78,7 @@ func Load[T any](ctx context.Context, reader client.Reader, source Source[T]) (*
 	return live, nil
 }
 
-// resolve calls Resolve. A panic is an error like any other: the last good settings stay.
+// resolve calls Resolve and converts a panic to an error, so that the last valid settings remain in use.
 func (s *Source[T]) resolve(live *corev1.ConfigMap) (value T, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -97,30 +96,30 @@ func versionOf(o *corev1.ConfigMap) version {
 	return version{uid: o.UID, resource: o.ResourceVersion}
 }
 
-// Get returns the settings that count: the last good ones. They are shared and must not be changed. A read for an owner is [Read].
+// Get returns the last valid settings. They are shared and must not be modified. To read them for an owner, use [Read].
 func (l *Live[T]) Get() T {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.value
 }
 
-// Err reports what is wrong with the settings that are stored now; nil when they are those that count.
+// Err returns the error of the stored settings; nil if they are valid and in use.
 func (l *Live[T]) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.broken
 }
 
-// Concerns names the ConfigMap, so that a cache which keeps of ConfigMaps of others the metadata only keeps this one whole.
+// Concerns returns the name of the ConfigMap, so that a cache that keeps only metadata of other ConfigMaps keeps this one entirely.
 func (l *Live[T]) Concerns() client.ObjectKey { return l.source.ConfigMap }
 
-// OnAdd takes in a ConfigMap that has appeared.
+// OnAdd handles a new ConfigMap.
 func (l *Live[T]) OnAdd(object any, _ bool) { l.take(object, false) }
 
-// OnUpdate takes in a ConfigMap that has changed.
+// OnUpdate handles a changed ConfigMap.
 func (l *Live[T]) OnUpdate(_, object any) { l.take(object, false) }
 
-// OnDelete takes in that a ConfigMap is gone. An informer that has missed the deletion hands on the last state in a wrapper.
+// OnDelete handles a deleted ConfigMap. An informer that missed the deletion passes the last state in a wrapper.
 func (l *Live[T]) OnDelete(object any) { l.take(object, true) }
 
 func (l *Live[T]) take(object any, gone bool) {
@@ -138,7 +137,7 @@ func (l *Live[T]) take(object any, gone bool) {
 	l.follow(found, current)
 }
 
-// follow resolves the settings anew unless they are known, and wakes whoever has seen something else.
+// follow resolves new settings and enqueues the owners that have read another value.
 func (l *Live[T]) follow(about, current *corev1.ConfigMap) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,7 +159,7 @@ func (l *Live[T]) follow(about, current *corev1.ConfigMap) {
 	l.source.Log.Info("the settings have been read anew", "configMap", l.source.ConfigMap)
 	l.value = value
 	for _, readers := range l.readers {
-		readers.wake(value)
+		readers.enqueue(value)
 	}
 }
 

@@ -11,21 +11,21 @@ import (
 
 // Layer is a document with settings.
 type Layer struct {
-	// Name names the place in errors, such as the path of a file.
+	// Name names the layer in errors, such as the path of a file.
 	Name string
-	// Data is a mapping in YAML or JSON. An empty document has no settings.
+	// Data is a YAML or JSON mapping. An empty document has no settings.
 	Data []byte
 }
 
-// Format is how keys are compared. The zero value compares them exactly.
+// Format determines how keys are compared. The zero value compares them exactly.
 type Format struct {
-	// IgnoreCase takes keys that differ in case alone for one. The result has the spelling of the least specific layer. Two such
-	// keys in one mapping are an error.
+	// IgnoreCase treats keys that differ only in case as equal. The result has the spelling of the least specific layer. Two such keys in
+	// one mapping are an error.
 	IgnoreCase bool
 }
 
-// Merge lays the documents over each other by key, in depth, the most specific first, as in package layers. Lists and single values are
-// taken whole; a key with null sets nothing. The error names the layer that is no mapping, or repeats a key.
+// Merge merges the documents recursively by key, the most specific first, as in package layers. Lists and scalars are replaced entirely;
+// a null sets nothing. The error names the layer that is not a mapping, or that repeats a key.
 func (f Format) Merge(list ...Layer) (map[string]any, error) {
 	merged := map[string]any{}
 	for _, layer := range slices.Backward(list) {
@@ -44,7 +44,7 @@ func (f Format) Merge(list ...Layer) (map[string]any, error) {
 	return merged, nil
 }
 
-// lay writes upper into lower, in the order of the keys, so that errors come in one order.
+// lay merges upper into lower in the order of the keys, so that errors have a stable order.
 func (f Format) lay(upper, lower map[string]any, path string) error {
 	set := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(upper)) {
@@ -74,7 +74,7 @@ func (f Format) lay(upper, lower map[string]any, path string) error {
 	return nil
 }
 
-// spelled is the key as the lower layers spell it.
+// spelled returns the key in the spelling of the lower layers.
 func (f Format) spelled(lower map[string]any, key string) string {
 	if _, known := lower[key]; known || !f.IgnoreCase {
 		return key

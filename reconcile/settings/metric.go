@@ -4,7 +4,7 @@ import "github.com/prometheus/client_golang/prometheus"
 
 var _ prometheus.Collector = (*Live[any])(nil)
 
-// The metric is 1 while the stored settings are wrong and older ones count, and 0 otherwise.
+// The metric is 1 while the stored settings are invalid and older ones are in use, else 0.
 func description[T any](l *Live[T]) *prometheus.Desc {
 	return prometheus.NewDesc("reconcilekit_settings_invalid", "Whether the stored settings are not valid, so that the last valid ones count.",
 		nil, prometheus.Labels{"configmap": l.source.ConfigMap.String()})

@@ -8,17 +8,18 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Readers are the owners of one controller that have read settings. They are a source of its events, see the builder's WatchesSource.
+// Readers tracks which owners of one controller have read settings. It is an event source for that controller, see the builder's
+// WatchesSource.
 type Readers[T any] struct {
 	live  *Live[T]
 	queue workqueue.TypedRateLimitingInterface[ctrl.Request]
 	seen  map[ctrl.Request]changed[T] // by owner
 }
 
-// changed reports whether a reader sees something else in the settings than what it has read.
+// changed reports whether a value differs from the one that a reader has read.
 type changed[T any] func(value T) bool
 
-// Readers returns the readers of a controller; each controller has its own.
+// Readers returns new readers. Each controller needs its own.
 func (l *Live[T]) Readers() *Readers[T] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -27,7 +28,7 @@ func (l *Live[T]) Readers() *Readers[T] {
 	return r
 }
 
-// Start implements the source of events; controller-runtime calls it.
+// Start implements the event source of controller-runtime.
 func (r *Readers[T]) Start(_ context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
 	r.live.mu.Lock()
 	defer r.live.mu.Unlock()
@@ -40,10 +41,10 @@ func (r *Readers[T]) String() string {
 	return "settings of ConfigMap " + r.live.source.ConfigMap.String()
 }
 
-// Read returns what the owner needs of the settings, and wakes it once when that changes; the pass that follows reads again. A pass reads
-// once, all that it needs: a read takes the place of the one before. Project is a pure function. Its value may share memory with the
-// settings and must not be changed; values are compared by content. Of an owner that is gone the read is forgotten with the first
-// change of what it has seen.
+// Read returns the owner's projection of the settings, and enqueues the owner once when that changes; the next reconciliation reads
+// again. A later read of the same owner replaces the earlier one, so read once per reconciliation. project is a pure function. Its value
+// may share memory with the settings and must not be modified; values are compared by content. The read of a deleted owner is dropped at
+// the first change of its value.
 func Read[T, V any](r *Readers[T], owner ctrl.Request, project func(T) V) V {
 	r.live.mu.Lock()
 	defer r.live.mu.Unlock()
@@ -52,8 +53,8 @@ func Read[T, V any](r *Readers[T], owner ctrl.Request, project func(T) V) V {
 	return value
 }
 
-// wake enqueues the owners that see something else now, and forgets what they have seen.
-func (r *Readers[T]) wake(value T) {
+// enqueue enqueues the owners whose value changed and drops their reads.
+func (r *Readers[T]) enqueue(value T) {
 	for owner, differs := range r.seen {
 		if !differs(value) {
 			continue

@@ -9,30 +9,30 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Fact is something that may hold, such as that nobody uses a server.
+// Fact is a fact that may be true, such as that a server is idle.
 type Fact struct {
-	// Annotation is where the time is kept. Required; each fact of an object has one of its own.
+	// Annotation is the annotation with the time. Required; each fact of an object needs its own.
 	Annotation string
-	// For is how long the fact has to hold until it is due. Zero and less is at once.
+	// For is how long the fact must be true until it is due. Zero and less is immediately.
 	For time.Duration
 }
 
-// State is how a fact is in one pass.
+// State is the state of a fact in one reconciliation.
 type State struct {
-	// Since is since when the fact holds, in seconds, as it is kept; the zero time when it does not.
+	// Since is the time since which the fact is true, in seconds; the zero time if it is false.
 	Since time.Time
-	// Due reports whether the fact has held long enough.
+	// Due reports whether the fact has been true long enough.
 	Due bool
-	// At is when it will have, for the plan's RequeueAt; the zero time when it is due or does not hold.
+	// At is the time at which the fact will be due, for the plan's RequeueAt; the zero time if it is due or false.
 	At time.Time
 
 	annotation string
-	garbled    bool // what is stored is no time that can be meant
+	garbled    bool // the stored value is not a valid time
 }
 
-// Of returns the state of the fact. Stored is the object with the annotation as it was read, nil, or a nil pointer in the interface,
-// where it does not exist. Without a time, or with one that cannot be read or lies in the future, the fact holds since now. It does not
-// hold for longer than the object exists, so that the time in a copy or a restored object does not count.
+// Of returns the state of the fact. stored is the object with the annotation as read, nil or a nil pointer if it does not exist. Without
+// a stored time, or with one that is malformed or in the future, the fact is true since now. It is never true for longer than the object
+// exists, so that the time in a copy or a restored object does not count.
 func (f Fact) Of(stored metav1.Object, holds bool, now time.Time) State {
 	state := State{annotation: f.Annotation}
 	if !holds {
@@ -44,7 +44,7 @@ func (f Fact) Of(stored metav1.Object, holds bool, now time.Time) State {
 		if state.garbled = err != nil || known.After(now); !state.garbled {
 			state.Since = known.UTC()
 		}
-		// A copy of an object, or one restored from a backup, carries the time of the original.
+		// A copy of an object, or one restored from a backup, has the time of the original.
 		if created := stored.GetCreationTimestamp(); !state.garbled && state.Since.Before(created.Time) {
 			state.Since = earlier(created.UTC(), now.UTC().Truncate(time.Second))
 		}
@@ -56,7 +56,7 @@ func (f Fact) Of(stored metav1.Object, holds bool, now time.Time) State {
 	return state
 }
 
-// earlier returns the earlier time: the clock of the API server may be ahead of this one.
+// earlier returns the earlier time, because the clock of the API server may be ahead of this one.
 func earlier(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a
@@ -64,7 +64,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// annotation reads an annotation; an object that is not there has none.
+// annotation returns the value of an annotation; empty if the object does not exist.
 func annotation(stored metav1.Object, name string) string {
 	if isNil(stored) {
 		return ""
@@ -72,7 +72,7 @@ func annotation(stored metav1.Object, name string) string {
 	return stored.GetAnnotations()[name]
 }
 
-// Mark sets the annotation of a planned object, or takes it out when the fact does not hold.
+// Mark sets the annotation of a planned object, or removes it if the fact is false.
 func (s State) Mark(planned metav1.Object) {
 	before := planned.GetAnnotations()
 	annotations := make(map[string]string, len(before)+1)
@@ -90,8 +90,7 @@ func (s State) Mark(planned metav1.Object) {
 	planned.SetAnnotations(annotations)
 }
 
-// Rules keep the time that the object has, or take it from whoever wrote one that cannot be meant. They are an option of the planned
-// object.
+// Rules returns field rules that keep the stored time, or replace an invalid one. Pass them as an option of the planned object.
 func (s State) Rules() apply.FieldRules {
 	path := "metadata.annotations[" + strconv.Quote(s.annotation) + "]"
 	switch {

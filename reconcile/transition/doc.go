@@ -1,8 +1,8 @@
-// Package transition has state machines in the status as tables: what a pass does is a function of the state that is stored and of the fact that
-// it sees, and of nothing else. A pass that is repeated, or another process, does the same.
+// Package transition models state machines in the status as tables: the action of a reconciliation is a function of the stored state and
+// the observed fact only. A repeated reconciliation, or another process, chooses the same action.
 //
 //	var table = transition.Table[state, fact, action]{
-//		States:  []state{pending, running, done}, // the first is that of a new owner
+//		States:  []state{pending, running, done}, // the first is the initial state
 //		Facts:   []fact{absent, alive, ended},
 //		Always:  map[state]action{done: rest},
 //		Actions: map[state]map[fact]action{
@@ -14,8 +14,8 @@
 //
 //	switch table.Action(stored(owner), see(pod)) { ... }
 //
-// [Table.Check] finds what is missing: a fact that was forgotten in a state, a state that nothing leads to. The builder's Transitions checks the
-// table when the controller is set up, and draws it on the dataflow page.
+// [Table.Check] reports incomplete tables: a state without an action for a fact, a state that cannot be reached. The builder's
+// Transitions checks the table when the controller is set up, and shows it on the dataflow page.
 //
-// A state may also be written by others, as by a user who cancels: name it in Entered. The status of the owner wakes it.
+// List states that others write, such as a user who cancels, in Entered. A change of the owner's status enqueues the owner.
 package transition

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Drawing is a table for people.
+// Drawing is the table in a printable form.
 type Drawing struct {
-	// Name is that of the table.
+	// Name is the name of the table.
 	Name string `json:"name"`
-	// Facts are the heads of the columns.
+	// Facts are the column headers.
 	Facts []string `json:"facts"`
-	// Rows have a state each, and its action for each fact.
+	// Rows has one row for each state, with its action for each fact.
 	Rows []Row `json:"rows"`
-	// Edges lead from one state to another, by the action that does it.
+	// Edges are the transitions between states, with their actions.
 	Edges []Edge `json:"edges,omitempty"`
-	// Entered are states that others bring about.
+	// Entered are states that others write.
 	Entered []string `json:"entered,omitempty"`
 }
 
@@ -24,21 +24,21 @@ type Drawing struct {
 type Row struct {
 	// State is the name of the state.
 	State string `json:"state"`
-	// Actions are those for the facts, in the order of the columns.
+	// Actions for the facts, in the order of the columns.
 	Actions []string `json:"actions"`
 }
 
-// Edge is an action that leads from one state to another.
+// Edge is a transition between states.
 type Edge struct {
-	// From is the state before.
+	// From is the source state.
 	From string `json:"from"`
-	// To is the state after.
+	// To is the target state.
 	To string `json:"to"`
-	// Action is what leads there.
+	// Action is the action of the transition.
 	Action string `json:"action"`
 }
 
-// Drawing returns the table for people. Edges have the order of the states.
+// Drawing returns the table in a printable form. Edges have the order of the states.
 func (t Table[S, F, A]) Drawing() Drawing {
 	d := Drawing{Name: t.Name, Facts: texts(t.Facts), Entered: texts(t.Entered)}
 	for _, s := range t.States {
@@ -58,7 +58,7 @@ func (t Table[S, F, A]) Drawing() Drawing {
 	return d
 }
 
-// Mermaid is the state diagram (https://mermaid.js.org/syntax/stateDiagram.html), which begins with the first state.
+// Mermaid returns the state diagram (https://mermaid.js.org/syntax/stateDiagram.html), which begins with the first state.
 func (d Drawing) Mermaid() string {
 	var w strings.Builder
 	fmt.Fprintln(&w, "stateDiagram-v2")

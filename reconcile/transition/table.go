@@ -7,35 +7,35 @@ import (
 	"strings"
 )
 
-// Table has the action of a pass for each state that is stored and each fact that is seen. Its fields must not change once it is used.
+// Table maps each stored state and observed fact to an action. Its fields must not change after the first use.
 type Table[S, F, A ~string] struct {
-	// Name is the heading under which it is drawn, such as the kind whose status has the state. Required.
+	// Name is the heading of the table, such as the kind whose status has the state. Required.
 	Name string
-	// States are all states; the first is that of an owner without a status.
+	// States are all states; the first is the initial state of an owner.
 	States []S
-	// Facts are all facts. They exclude each other.
+	// Facts are all facts. They are mutually exclusive.
 	Facts []F
-	// Always are the actions of states in which it does not matter what is seen, save for what Actions has.
+	// Always are the actions of states that do not depend on the fact. Actions overrides them.
 	Always map[S]A
-	// Actions are those for a state and a fact.
+	// Actions maps a state and a fact to an action.
 	Actions map[S]map[F]A
-	// Leads are the states that an action stores. What an action is not named with stays as it is.
+	// Leads are the states that an action may store. An action without an entry keeps the state.
 	Leads map[A][]S
-	// Entered are states that others bring about: a user who edits the spec or the status.
+	// Entered are states that others write: a user who edits the spec or the status.
 	Entered []S
 }
 
-// Declared is a table of any types.
+// Declared is a [Table] of any types.
 type Declared interface {
-	// Check reports what is wrong with the table.
+	// Check returns an error if the table is invalid.
 	Check() error
-	// Drawing returns the table for people.
+	// Drawing returns the table in a printable form.
 	Drawing() Drawing
 }
 
 var _ Declared = Table[string, string, string]{}
 
-// Action returns what to do. It is the zero value for what [Table.Check] refuses.
+// Action returns the action. It is the zero value for entries that [Table.Check] rejects.
 func (t Table[S, F, A]) Action(state S, fact F) A {
 	if action, named := t.Actions[state][fact]; named {
 		return action
@@ -43,8 +43,8 @@ func (t Table[S, F, A]) Action(state S, fact F) A {
 	return t.Always[state]
 }
 
-// Check returns everything that is wrong with the table, joined: a state that has no action for a fact, a state, fact or action that is not
-// declared or is empty, a state that neither an action leads to nor others enter.
+// Check returns all problems of the table, joined: a state without an action for a fact, an empty or undeclared state, fact or action, a
+// state that neither an action nor another writer enters.
 func (t Table[S, F, A]) Check() error {
 	var wrong []error
 	add := func(format string, args ...any) {
@@ -86,7 +86,7 @@ func (t Table[S, F, A]) Check() error {
 	return errors.Join(wrong...)
 }
 
-// unknown are the states that are named and not declared.
+// unknown returns the states that are used but not declared.
 func (t Table[S, F, A]) unknown() []S {
 	var out []S
 	for s := range t.Always {
@@ -103,7 +103,7 @@ func (t Table[S, F, A]) unknown() []S {
 	return slices.DeleteFunc(slices.Compact(out), func(s S) bool { return s != "" && slices.Contains(t.States, s) })
 }
 
-// reached are the states that an owner may get into.
+// reached returns the states that an owner may enter.
 func (t Table[S, F, A]) reached() map[S]bool {
 	out := map[S]bool{}
 	next := slices.Clone(t.Entered)

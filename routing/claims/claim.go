@@ -18,34 +18,34 @@ import (
 // ReasonConflict is the reason of errors about a path that an older owner claims on the same gateway, listener and host.
 const ReasonConflict = "PathConflict"
 
-// Claimant is an owner that wants a path. Its age decides, so it must be that of the stored owner, never of its route.
+// Claimant is an owner that claims a path. Its age decides, so it must be that of the stored owner, not of its route.
 type Claimant struct {
 	Namespace, Name string
 	UID             types.UID
-	// Created is the creation timestamp; zero for an object that is not stored yet, which yields to every other.
+	// Created is the creation timestamp; zero for an object that is not stored yet. Such an object loses to every other.
 	Created time.Time
 }
 
-// claimantOf is the claimant that an owner is.
+// claimantOf returns the claimant for an owner.
 func claimantOf(owner metav1.Object) Claimant {
 	return Claimant{
 		Namespace: owner.GetNamespace(), Name: owner.GetName(), UID: owner.GetUID(), Created: owner.GetCreationTimestamp().Time,
 	}
 }
 
-// Claim is one path on one parent that an owner wants for itself.
+// Claim is an owner's claim of one path on one parent.
 type Claim struct {
-	// Owner wants it.
+	// Owner is the claimant.
 	Owner Claimant
-	// Parent is what serves the path, and Listener and Port narrow it; empty and 0 mean all of its listeners.
+	// Parent serves the path. Listener and Port restrict it to some listeners; empty and 0 mean all.
 	Parent   Parent
 	Listener string
 	Port     int32
 	// Hosts are the hostnames, the first label possibly "*". None means every host.
 	Hosts []string
-	// Path as the gateway matches it; a "/" at the end of a prefix makes no difference.
+	// Path is the path to match; a "/" at the end of a prefix is ignored.
 	Path string
-	// PathType is how it matches. Empty means as a prefix.
+	// PathType is the type of the match. Empty means a prefix.
 	PathType gatewayv1.PathMatchType
 	// Qualifier lists the other conditions of the match, such as headers, sorted and separated by commas. Empty means none.
 	Qualifier string
@@ -56,7 +56,7 @@ type Parent struct {
 	Group, Kind, Namespace, Name string
 }
 
-// String returns "namespace/name" for a gateway, and the kind before it for another parent.
+// String returns "namespace/name" for a gateway, prefixed with the kind for another parent.
 func (p Parent) String() string {
 	name := strings.TrimPrefix(p.Namespace+"/"+p.Name, "/")
 	if p.Kind == "" || p.Kind == "Gateway" {
@@ -65,7 +65,7 @@ func (p Parent) String() string {
 	return strings.ToLower(p.Kind) + " " + name
 }
 
-// Of lists what the route of an owner claims: each path match of each rule on each parent.
+// Of lists the claims of an owner's route: each path match of each rule on each parent.
 func Of(owner metav1.Object, route *gatewayv1.HTTPRoute) []Claim {
 	var claims []Claim
 	if route == nil {
@@ -99,7 +99,7 @@ func Of(owner metav1.Object, route *gatewayv1.HTTPRoute) []Claim {
 	return claims
 }
 
-// of narrows a claim to one match.
+// of returns the claim restricted to one match.
 func (c Claim) of(match *gatewayv1.HTTPRouteMatch) Claim {
 	c.Path, c.PathType = "/", gatewayv1.PathMatchPathPrefix
 	if match.Path != nil {
@@ -124,7 +124,7 @@ func (c Claim) of(match *gatewayv1.HTTPRouteMatch) Claim {
 type Decision struct {
 	// Claim that was decided.
 	Claim Claim
-	// Winner is the claim that it lost to; nil if it stands.
+	// Winner is the claim that it lost to; nil if the claim stands.
 	Winner *Claim
 }
 
@@ -181,7 +181,7 @@ func (d Decisions) Of(owner metav1.Object) Decisions {
 	return own
 }
 
-// Lost returns the decisions that have a winner.
+// Lost returns the decisions about claims that lost.
 func (d Decisions) Lost() Decisions {
 	var lost Decisions
 	for _, decision := range d {
@@ -192,8 +192,8 @@ func (d Decisions) Lost() Decisions {
 	return lost
 }
 
-// Err is nil when every claim stands, else an error of category InvalidSpec and reason [ReasonConflict] that names the path,
-// its parent and the winner of the first claim that was lost.
+// Err returns nil if every claim stands, else an error of category InvalidSpec and reason [ReasonConflict] that names the path, the
+// parent and the winner of the first lost claim.
 func (d Decisions) Err() error {
 	lost := d.Lost()
 	if len(lost) == 0 {
@@ -206,7 +206,7 @@ func (d Decisions) Err() error {
 	return problem.Invalid(ReasonConflict, nil, "%s%s: choose another path, host or listener", lost[0], more)
 }
 
-// String returns the outcome in words that do not change while it holds.
+// String describes the decision; equal decisions have equal texts.
 func (d Decision) String() string {
 	where := fmt.Sprintf("path %s on %s", problem.Quote(d.Claim.Path), d.Claim.Parent)
 	if d.Claim.Listener != "" {
@@ -225,7 +225,7 @@ func (d Decision) String() string {
 	return where + " belongs to " + d.Winner.Owner.String() + ", " + rank
 }
 
-// String returns the outcomes in words, one line each: the [health.Component.Diagnostics] of what the claims are for.
+// String describes the decisions, one line each, for [health.Component.Diagnostics].
 func (d Decisions) String() string {
 	var out strings.Builder
 	for i := range d {
@@ -239,9 +239,8 @@ func (c Claimant) String() string {
 	return strings.TrimPrefix(c.Namespace+"/"+c.Name, "/")
 }
 
-// Component is the health of an owner's claims under the given component name: Ready, or Failed with reason
-// [ReasonConflict]. It never blocks applying, so that an owner without its path keeps the rest: it must leave the route
-// out of its plan by itself.
+// Component returns the health of an owner's claims under the given component name: Ready, or Failed with reason [ReasonConflict]. It
+// never blocks applying, so that an owner without its path keeps its other children; the owner must omit the route from its plan.
 func (d Decisions) Component(name string) health.Component {
 	component := health.Component{Name: name, State: health.Ready, Child: true}
 	if err := d.Err(); err != nil {
@@ -251,7 +250,7 @@ func (d Decisions) Component(name string) health.Component {
 	return component
 }
 
-// compareClaims orders by age and name of the owner, and the claims of one owner by what they want.
+// compareClaims orders claims by age and name of the owner, then by content.
 func compareClaims(a, b Claim) int {
 	if order := compareClaimants(&a.Owner, &b.Owner); order != 0 {
 		return order
@@ -270,7 +269,7 @@ func compareClaims(a, b Claim) int {
 	)
 }
 
-// compareClaimants orders by age, then by name. An owner without timestamp is not stored yet and comes last.
+// compareClaimants orders claimants by age, then by name. An owner without timestamp is not stored yet and comes last.
 func compareClaimants(a, b *Claimant) int {
 	switch {
 	case a.Created.IsZero() && !b.Created.IsZero():

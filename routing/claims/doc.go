@@ -10,12 +10,11 @@
 //
 // # When to use which
 //
-//	what a route claims                     Of
-//	which claims stand                      Decide
+//	the claims of a route                   Of
+//	the decision on all claims              Decide
 //	an error or a component for an owner    Decisions.Of, then Err or Component
 //	the claims that were lost               Decisions.Lost
 //
-// Gateway API implementations settle conflicts by age as well
-// (https://gateway-api.sigs.k8s.io/api-types/httproute/#merging); deciding before the apply keeps a loser from taking requests at all and
-// names the winner in its condition.
+// Gateway API implementations also resolve conflicts by age (https://gateway-api.sigs.k8s.io/api-types/httproute/#merging). Deciding
+// before the apply keeps a losing route from serving any request, and its owner's condition can name the winner.
 package claims

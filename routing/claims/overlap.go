@@ -26,8 +26,8 @@ func (s *standingClaims) add(c *Claim) {
 	}
 }
 
-// winner returns the oldest standing claim that conflicts with a younger one, nil if there is none. It looks at the path and
-// its parents. Only an expression, or a host that an older pattern covers, can take requests of other paths.
+// winner returns the oldest standing claim that conflicts with a younger one, nil if there is none. It checks the path and its parent
+// paths. Only a regular expression, or a host that an older pattern covers, can match requests of other paths.
 func (s *standingClaims) winner(young *Claim) *Claim {
 	if young.PathType == gatewayv1.PathMatchRegularExpression {
 		return firstConflict(s.all, young, nil)
@@ -44,7 +44,7 @@ func (s *standingClaims) winner(young *Claim) *Claim {
 	}
 }
 
-// firstConflict returns the older of found and the first of the claims, oldest first, that conflicts.
+// firstConflict returns the older of found and the first conflicting claim. The claims are ordered by age.
 func firstConflict(claims []*Claim, young, found *Claim) *Claim {
 	for _, old := range claims {
 		if conflicts(old, young) {
@@ -66,7 +66,7 @@ func parentPath(path string) string {
 	return "/" + strings.TrimLeft(trimmed[:max(strings.LastIndex(trimmed, "/"), 0)], "/")
 }
 
-// conflicts reports whether a younger canonical claim may not stand beside an older one on the same parent.
+// conflicts reports whether a younger canonical claim conflicts with an older one on the same parent.
 func conflicts(old, young *Claim) bool {
 	if sameClaimant(&old.Owner, &young.Owner) || !overlaps(old, young) {
 		return false
@@ -77,9 +77,9 @@ func conflicts(old, young *Claim) bool {
 	return old.Owner.Namespace != young.Owner.Namespace && takes(old, young)
 }
 
-// takes reports whether the younger claim takes some request that goes to the older one without it, by the precedence of
-// https://gateway-api.sigs.k8s.io/reference/spec/#httprouterule: host, exact path, longest prefix, method, then the number of
-// headers and query parameters.
+// takes reports whether the younger claim matches a request that the older one would otherwise receive, by the precedence of
+// https://gateway-api.sigs.k8s.io/reference/spec/#httprouterule: host, exact path, longest prefix, method, then the number of headers and
+// query parameters.
 func takes(old, young *Claim) bool {
 	if a, b := method(old.Qualifier), method(young.Qualifier); a != "" && b != "" && a != b {
 		return false
@@ -112,8 +112,7 @@ func takesPath(old, young *Claim) bool {
 	return !weaker(young.Qualifier, old.Qualifier)
 }
 
-// nested reports whether requests of the inner claim match the path of the outer one: all of them, or, for expressions,
-// perhaps some.
+// nested reports whether requests of the inner claim match the path of the outer one. For regular expressions it reports true.
 func nested(outer, inner *Claim) bool {
 	switch {
 	case outer.PathType == gatewayv1.PathMatchRegularExpression || inner.PathType == gatewayv1.PathMatchRegularExpression:
@@ -124,7 +123,7 @@ func nested(outer, inner *Claim) bool {
 	return outer.Path == "/" || inner.Path == outer.Path || strings.HasPrefix(inner.Path, outer.Path+"/")
 }
 
-// weaker reports whether the conditions of one qualifier are some, but not all, of those of another one.
+// weaker reports whether the conditions of one qualifier are a proper subset of those of the other.
 func weaker(qualifier, other string) bool {
 	if qualifier == other {
 		return false
@@ -156,7 +155,7 @@ func hostsOf(c *Claim) []string {
 	return c.Hosts
 }
 
-// canonical writes a claim in one form, with the defaults of the API filled in.
+// canonical returns the claim in canonical form, with the defaults of the API.
 func (c Claim) canonical() Claim {
 	if c.Parent.Group == "" {
 		c.Parent.Group = gatewayv1.GroupName
@@ -174,7 +173,7 @@ func (c Claim) canonical() Claim {
 	for _, host := range c.Hosts {
 		host = strings.TrimSuffix(strings.ToLower(host), ".")
 		if host == "" || host == "*" {
-			hosts = nil // every host, whatever else is listed
+			hosts = nil // matches every host
 			break
 		}
 		hosts = append(hosts, host)
@@ -184,7 +183,7 @@ func (c Claim) canonical() Claim {
 	return c
 }
 
-// overlaps reports whether some request could go to either of two canonical claims that are contested by the same key.
+// overlaps reports whether a request could match both of two canonical claims with the same key.
 func overlaps(a, b *Claim) bool {
 	if a.Listener != "" && b.Listener != "" && a.Listener != b.Listener || a.Port != 0 && b.Port != 0 && a.Port != b.Port {
 		return false
@@ -193,7 +192,7 @@ func overlaps(a, b *Claim) bool {
 	return common
 }
 
-// commonHost returns the first host that both lists serve, the narrower of two patterns; empty is every host.
+// commonHost returns the first host that both lists serve, the narrower of two patterns; empty means every host.
 func commonHost(a, b []string) (string, bool) {
 	switch {
 	case len(a) == 0 && len(b) == 0:
@@ -216,14 +215,14 @@ func commonHost(a, b []string) (string, bool) {
 	return "", false
 }
 
-// covers reports whether a wildcard pattern holds every host of the other: "*" stands for one or more whole labels (Gateway API,
-// type Hostname), so "*.example.com" covers "a.b.example.com" and "*.b.example.com", but not "example.com".
+// covers reports whether a wildcard pattern covers every host of the other: "*" stands for one or more labels (Gateway API, type
+// Hostname), so "*.example.com" covers "a.b.example.com" and "*.b.example.com", but not "example.com".
 func covers(pattern, host string) bool {
 	suffix, wildcard := strings.CutPrefix(pattern, "*")
 	return wildcard && strings.HasSuffix(host, suffix) && len(host) > len(suffix)
 }
 
-// value returns what an optional field says, or the default of the API.
+// value returns the value of an optional field, or the default of the API.
 func value[T any](pointer *T, unset T) T {
 	if pointer == nil {
 		return unset

@@ -5,32 +5,32 @@ import (
 	"fmt"
 )
 
-// Limits of what a user writes. They have no option: no useful path comes near them.
+// Limits of templates. They are not configurable, because they far exceed any useful path.
 const (
 	maxTemplate    = 4096      // bytes of a template
 	maxExpressions = 64        // of a template
 	maxNodes       = 64        // names, keys, indices, wildcards and comparisons of one expression
 	maxDescent     = 64        // levels below the value where ".." starts
-	maxValues      = 16 * 1024 // bytes that the expressions together may put into a path, before cleaning
+	maxValues      = 16 * 1024 // bytes that all expressions may add to a path, before cleaning
 )
 
-// What is charged for work that is no single step.
+// Costs of work that takes more than one step.
 const (
-	bytesPerStep = 64 // of text that is compared, or encoded as JSON
+	bytesPerStep = 64 // of compared text, or text encoded as JSON
 	marshalSteps = 16 // a call of MarshalJSON
 )
 
-// evaluation is one rendering: its budget and what has been spent of it.
+// evaluation is the budget of one rendering and its consumption.
 type evaluation struct {
 	maxSteps   int
 	maxResults int
 
 	steps int
-	bytes int   // of the values that became text
-	limit error // the limit that was exceeded, if one was: nothing goes on after it
+	bytes int   // of the values converted to text
+	limit error // the first exceeded limit; it ends the evaluation
 }
 
-// spend takes steps from the budget before they are made.
+// spend charges steps to the budget in advance.
 func (e *evaluation) spend(steps int) error {
 	if e.limit == nil && steps > e.maxSteps-e.steps {
 		e.limit = exceeded(`name the field by its full path in place of "..", "*", filters and lists of keys`,
@@ -42,7 +42,7 @@ func (e *evaluation) spend(steps int) error {
 	return e.limit
 }
 
-// hold checks how many values are kept at once.
+// hold checks the number of intermediate results.
 func (e *evaluation) hold(results int) error {
 	if e.limit == nil && results > e.maxResults {
 		e.limit = exceeded(`select one value before the next step, for example by an index or a key`,
@@ -51,7 +51,7 @@ func (e *evaluation) hold(results int) error {
 	return e.limit
 }
 
-// deep checks how far ".." has come.
+// deep checks the depth of "..".
 func (e *evaluation) deep(level int) error {
 	if e.limit == nil && level > maxDescent {
 		e.limit = exceeded(`name the field by its full path in place of ".."`,
@@ -60,7 +60,7 @@ func (e *evaluation) deep(level int) error {
 	return e.limit
 }
 
-// text checks a value that becomes a part of the path.
+// text checks a value that is added to the path.
 func (e *evaluation) text(value string) error {
 	if e.limit == nil && len(value) > maxValues-e.bytes {
 		e.limit = exceeded("name a shorter field",
@@ -72,7 +72,7 @@ func (e *evaluation) text(value string) error {
 	return e.limit
 }
 
-// limitError is a limit that a template exceeds, and what to do about it.
+// limitError reports an exceeded limit and its remedy.
 type limitError struct{ message, remedy string }
 
 func exceeded(remedy, format string, args ...any) *limitError {
@@ -81,7 +81,7 @@ func exceeded(remedy, format string, args ...any) *limitError {
 
 func (e *limitError) Error() string { return e.message }
 
-// advice returns the remedy of a limit that err reports, else what is said otherwise.
+// advice returns the remedy of the limit that err reports, else otherwise.
 func advice(err error, otherwise string) string {
 	var limit *limitError
 	if errors.As(err, &limit) {

@@ -2,15 +2,14 @@ package pathtemplate
 
 import "sync"
 
-// What a [Cache] holds. Templates come from users, so neither their number nor their size has a bound of its own.
+// Limits of a [Cache]. Templates come from users, so their number and size are not bounded otherwise.
 const (
 	maxCached      = 1024
 	maxCachedBytes = 256 * 1024 // of text; compiled, it takes up to about 50 times that
 )
 
-// Cache keeps compiled templates, so that a pass over an unchanged owner compiles nothing. Give the same pointer in the [Options]
-// of every call. The zero value is ready, safe for concurrent use, and holds at most 1024 templates
-// and 256 KiB of their text. Errors are not kept.
+// Cache caches compiled templates. Pass the same pointer in the [Options] of every call. The zero value is ready to use, is safe for
+// concurrent use, and holds at most 1024 templates and 256 KiB of their text. Errors are not cached.
 type Cache struct {
 	mu       sync.RWMutex
 	compiled map[cacheKey]*compiledPath
@@ -22,7 +21,7 @@ type cacheKey struct {
 	encoded  bool
 }
 
-// compile returns the compiled template, from the cache if there is one.
+// compile returns the compiled template, from the cache if possible.
 func (c *Cache) compile(template string, encoded bool) (*compiledPath, error) {
 	if c == nil {
 		return compilePath(template, encoded)
@@ -41,7 +40,7 @@ func (c *Cache) compile(template string, encoded bool) (*compiledPath, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.compiled == nil || len(c.compiled) >= maxCached || c.bytes+len(template) > maxCachedBytes {
-		// Starting over is simpler than an eviction order, and compiling again costs microseconds.
+		// Clearing is simpler than an eviction order, and compiling takes microseconds.
 		c.compiled, c.bytes = make(map[cacheKey]*compiledPath), 0
 	}
 	if c.compiled[key] == nil {

@@ -1,5 +1,4 @@
-// Package pathtemplate renders route paths for Gateway API routes from templates that users write. Everything in it is a pure function of
-// its arguments.
+// Package pathtemplate renders route paths for Gateway API routes from templates that users write. All functions are pure.
 //
 // A path template is literal text with JSONPath expressions over the owner in braces:
 //
@@ -9,7 +8,7 @@
 //	/apps/{.spec.image}                                       one expression, one segment: /apps/acme-shop-1-2
 //	/\{literal\}                                              escaped braces; encoded /%7Bliteral%7D
 //
-// These are refused, with an error that names the field, the template and what is wrong:
+// These are rejected, with an error that names the field, the template and the problem:
 //
 //	/{.metadata.name            a brace that is not closed; likewise }, {{ and {}
 //	/{metadata.name}            no dot before the field
@@ -19,9 +18,9 @@
 //	/___                        nothing DNS-safe left: the path would be "/"
 //	/{..name}                   on a large object: a template has a budget of steps and results, see [Options]
 //
-// [Parse] compiles, [Template.Render] renders; a [Cache] keeps what was compiled. Segments are DNS-1123 labels by default, and
-// percent-encoded text with [Options].Encoded. [Default] is the path of an owner without a template. Where template, timeout and gateway
-// come from several places, use routing.Resolve, which renders by this package.
+// [Parse] compiles a template, [Template.Render] renders it, and a [Cache] keeps compiled templates. Segments are DNS-1123 labels by
+// default, and percent-encoded text with [Options].Encoded. [Default] is the path of an owner without a template. If template, timeout
+// and gateway come from several layers, use routing.Resolve, which uses this package.
 //
 // Expressions are those of kubectl (https://kubernetes.io/docs/reference/kubectl/jsonpath/) without range and end; the limits of a path
 // are those of an HTTPRoute match (https://gateway-api.sigs.k8s.io/reference/spec/#httppathmatch).

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// list evaluates the nodes of an expression one after the other. The values are those of kubectl's JSONPath; each step is
-// paid from the budget before it is made.
+// list evaluates the nodes of an expression in order, with the results of kubectl's JSONPath. Each step is charged to the budget in
+// advance.
 func (e *evaluation) list(values []reflect.Value, nodes []jsonpath.Node) ([]reflect.Value, error) {
 	for _, node := range nodes {
 		if err := e.spend(1 + len(values)); err != nil {
@@ -58,7 +58,7 @@ func (e *evaluation) node(values []reflect.Value, node jsonpath.Node) ([]reflect
 	}
 }
 
-// field gives the field of structs or the value of maps that has a name.
+// field returns the struct field or the map value with the name.
 func (e *evaluation) field(values []reflect.Value, name string) ([]reflect.Value, error) {
 	found := make([]reflect.Value, 0, len(values))
 	for _, value := range values {
@@ -86,7 +86,7 @@ func (e *evaluation) field(values []reflect.Value, name string) ([]reflect.Value
 	return found, nil
 }
 
-// wildcard gives all that the values contain.
+// wildcard returns all fields, entries and elements of the values.
 func (e *evaluation) wildcard(values []reflect.Value) ([]reflect.Value, error) {
 	var found []reflect.Value
 	for _, value := range values {
@@ -103,7 +103,7 @@ func (e *evaluation) wildcard(values []reflect.Value) ([]reflect.Value, error) {
 	return found, nil
 }
 
-// recursive gives the values themselves and all below them, without those that contain nothing.
+// recursive returns the values and all values below them, without empty ones.
 func (e *evaluation) recursive(values []reflect.Value) ([]reflect.Value, error) {
 	var found []reflect.Value
 	for _, value := range values {
@@ -143,8 +143,8 @@ func (e *evaluation) descend(found []reflect.Value, value reflect.Value, level i
 	return found, nil
 }
 
-// hasContainers reports whether a value of the type can hold values that hold values. Texts and byte slices cannot, and
-// what a time is made of is nobody's field.
+// hasContainers reports whether a value of the type can contain values that contain values. Strings and byte slices cannot, and the
+// fields of a time are private.
 func hasContainers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -161,7 +161,7 @@ func hasContainers(t reflect.Type) bool {
 	}
 }
 
-// width is the number of values that appendContent would add.
+// width returns the number of values that appendContent would append.
 func width(value reflect.Value) int {
 	switch value.Kind() {
 	case reflect.Struct:
@@ -173,7 +173,7 @@ func width(value reflect.Value) int {
 	}
 }
 
-// appendContent adds what a value contains: fields, entries in the order of their keys, elements, bytes.
+// appendContent appends the content of a value: fields, entries in the order of their keys, elements, bytes.
 func appendContent(found []reflect.Value, value reflect.Value) []reflect.Value {
 	switch value.Kind() {
 	case reflect.Struct:
@@ -195,7 +195,7 @@ func appendContent(found []reflect.Value, value reflect.Value) []reflect.Value {
 	return found
 }
 
-// union gives what each of several keys, indices or ranges selects.
+// union returns the values that each of several keys, indices or ranges selects.
 func (e *evaluation) union(values []reflect.Value, node *jsonpath.UnionNode) ([]reflect.Value, error) {
 	var found []reflect.Value
 	for _, member := range node.Nodes {

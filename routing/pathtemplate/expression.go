@@ -10,30 +10,30 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// source is where an expression finds its value.
+// source is the kind of lookup of an expression.
 type source int
 
 const (
 	fromQuery source = iota // anywhere, by JSONPath
-	fromName                // the others are read from metadata without reflection
+	fromName                // the sources below are read from metadata without reflection
 	fromNamespace
 	fromUID
 	fromLabel
 	fromAnnotation
 )
 
-// expression is what stands between one pair of braces.
+// expression is the content of one pair of braces.
 type expression struct {
 	text         string // as the user wrote it, trimmed
 	source       source
 	key          string   // of a label or an annotation
 	bracketed    bool     // the key stands in brackets and quotes
-	multiSegment bool     // the value may hold slashes
-	steps        []string // names to follow; nil if the expression is more than names
+	multiSegment bool     // the value may contain slashes
+	steps        []string // names to follow; nil if the expression has other elements
 	query        *jsonpath.ListNode
 }
 
-// parseExpression reads the text of an expression, and compiles what is more than a path of names.
+// parseExpression parses the text of an expression, and compiles it unless it is a path of names.
 func parseExpression(text string) (*expression, error) {
 	if text == "" {
 		return nil, errors.New("jsonpath expression is empty")
@@ -48,7 +48,7 @@ func parseExpression(text string) (*expression, error) {
 	return e, err
 }
 
-// recognise finds the expressions that need no JSONPath.
+// recognise finds expressions that do not need JSONPath.
 func (e *expression) recognise() {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(e.text, "$"), ".metadata.")
 	if !ok {
@@ -74,7 +74,7 @@ func (e *expression) recognise() {
 	}
 }
 
-// recogniseKey reads the key in ".key", "['key']" or "["key"]" that fills s to its end.
+// recogniseKey parses the key in ".key", "['key']" or "["key"]" that extends to the end of s.
 func (e *expression) recogniseKey(s string) bool {
 	if key, length := bracketKey(s); length == len(s) && length > 0 {
 		e.key, e.bracketed = key, true
@@ -90,7 +90,7 @@ func (e *expression) recogniseKey(s string) bool {
 	return true
 }
 
-// evaluate returns the one value of the expression, at the expense of a budget.
+// evaluate returns the one value of the expression and charges the budget.
 func (e *expression) evaluate(object any, spent *evaluation) (string, error) {
 	if err := spent.spend(1 + len(e.steps)); err != nil {
 		return "", err
@@ -124,8 +124,8 @@ func (e *expression) lookup(what string, values map[string]string) (string, erro
 	return "", fmt.Errorf("jsonpath evaluation error: %s is not found", e.key)
 }
 
-// search finds the value anywhere in the object. Reflection over any Go type panics on a few, such as a nil embedded pointer or
-// an unexported field in a filter; to the user that is a path which leads nowhere.
+// search looks up the value in the object. Reflection panics on a few Go types, such as a nil embedded pointer or an unexported field in
+// a filter; search reports these as a path without a value.
 func (e *expression) search(object any, spent *evaluation) (value string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -142,7 +142,7 @@ func (e *expression) search(object any, spent *evaluation) (value string, err er
 	return scalar(found, spent)
 }
 
-// find returns the one value that the expression leads to.
+// find returns the one value of the expression.
 func (e *expression) find(object reflect.Value, spent *evaluation) (reflect.Value, error) {
 	if e.steps != nil {
 		return walk(object, e.steps)

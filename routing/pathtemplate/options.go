@@ -1,6 +1,6 @@
 package pathtemplate
 
-// DefaultMaxBytes is the longest path, in bytes, that a template may give unless [Options] say otherwise.
+// DefaultMaxBytes is the default of [Options].MaxBytes.
 const DefaultMaxBytes = 200
 
 // Defaults of the budget.
@@ -9,23 +9,23 @@ const (
 	defaultResults = 5_000
 )
 
-// Options change how [Parse] reads a template and how [Template.Render] renders it. The zero value is useful.
+// Options configures [Parse] and [Template.Render]. The zero value is useful.
 type Options struct {
 	// MaxBytes is the longest accepted path in bytes, from 1 to 1024 (the limit of an HTTPRoute path match). 0 means [DefaultMaxBytes].
 	MaxBytes int
-	// Encoded keeps the text of segments and percent-encodes what RFC 3986 does not allow in one. Octets that the template itself has
-	// encoded stay as they are; values are data, so their "%" becomes "%25". Without it every segment becomes a DNS-1123 label: lower
-	// case, other characters become "-", no "-" at either end, at most 63 bytes; segments that vanish are dropped.
+	// Encoded keeps the text of segments and percent-encodes the characters that RFC 3986 does not allow in one. Octets that the template
+	// itself has encoded are kept; values are data, so their "%" becomes "%25". Without Encoded every segment becomes a DNS-1123 label:
+	// lower case, other characters become "-", no "-" at either end, at most 63 bytes; empty segments are dropped.
 	Encoded bool
 	// AllowRoot accepts a path that collapses to "/", which takes every request of a listener. Without it that is an error.
 	AllowRoot bool
-	// Field is what error messages call the template, such as "spec.routing.pathTemplate". Empty means "path template".
+	// Field names the template in error messages, such as "spec.routing.pathTemplate". Default "path template".
 	Field string
-	// Steps is how many values one rendering may visit, all expressions of the template together, struct fields looked at included; 64 bytes
-	// of text that is compared count as one. 0 means 20,000, about a millisecond. Templates are written by users, and a short one can
-	// ask for a lot ("..", "*", lists of keys, filters); one that exceeds the budget is refused with an error that names the limit.
+	// Steps is the maximum number of values that one rendering may visit, over all expressions of the template and including struct fields;
+	// 64 bytes of compared text count as one. 0 means 20,000, about a millisecond. Users write the templates, and a short one can be
+	// expensive ("..", "*", lists of keys, filters). A template that exceeds the budget is rejected with an error that names the limit.
 	Steps int
-	// Results is how many values an expression may hold at once, on its way to the single one that it must give. 0 means 5,000.
+	// Results is the maximum number of intermediate results of an expression. 0 means 5,000.
 	Results int
 	// Cache holds compiled templates for reuse. Nil compiles on every [Parse].
 	Cache *Cache

@@ -25,8 +25,8 @@ func compileQuery(expression string) (*jsonpath.ListNode, error) {
 	return root, checkNodes(root.Nodes, &count)
 }
 
-// dottedKeys rewrites keys in brackets to escaped dotted keys: jsonpath takes a dot inside ['a.b'] for a separator, and
-// knows no double quotes there. Quoted text elsewhere is left alone.
+// dottedKeys rewrites keys in brackets to escaped dotted keys: jsonpath treats a dot inside ['a.b'] as a separator and does not support
+// double quotes there. Other quoted text is not changed.
 func dottedKeys(text string) string {
 	if !strings.Contains(text, "[") {
 		return text
@@ -56,8 +56,7 @@ func dottedKeys(text string) string {
 	return b.String()
 }
 
-// checkNode refuses what has no single value: loops and bare words, and fields without a name; and expressions of more
-// nodes than a path needs.
+// checkNode rejects nodes without a single value (loops, bare words, fields without a name) and expressions with too many nodes.
 func checkNode(node jsonpath.Node, count *int) error {
 	if *count++; *count > maxNodes {
 		return exceeded("name the one field that the path needs",

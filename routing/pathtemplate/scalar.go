@@ -11,10 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// timeLayout is how a time reads in a path before cleaning; UTC, so that it does not depend on the machine.
+// timeLayout formats a time in a path before cleaning; UTC, so that it does not depend on the machine.
 const timeLayout = "2006-01-02 15:04:05.999999999 -0700 MST"
 
-// scalar renders what an expression found, as the user sees it in the object's YAML.
+// scalar formats the value of an expression as it appears in the object's YAML.
 func scalar(value reflect.Value, spent *evaluation) (string, error) {
 	for value.IsValid() && (value.Kind() == reflect.Pointer || value.Kind() == reflect.Interface) {
 		if value.IsNil() {
@@ -56,15 +56,14 @@ func notScalar(value reflect.Value) error {
 	return fmt.Errorf("jsonpath returned a value of kind %s, not a single string, number or boolean", value.Kind())
 }
 
-// marshalled renders types that write themselves as JSON: a quantity, an int-or-string, a duration. False means that the
-// type does not.
+// marshalled formats types that implement json.Marshaler: a quantity, an int-or-string, a duration. It reports whether the type does.
 func marshalled(value reflect.Value, spent *evaluation) (string, bool, error) {
 	marshaler, ok := value.Interface().(json.Marshaler)
 	if !ok {
 		if !reflect.PointerTo(value.Type()).Implements(reflect.TypeFor[json.Marshaler]()) {
 			return "", false, nil
 		}
-		// Quantities and others have the method on the pointer, and the value may not be addressable.
+		// Quantities have the method on the pointer, and the value may not be addressable.
 		pointer := reflect.New(value.Type())
 		pointer.Elem().Set(value)
 		if marshaler, ok = pointer.Interface().(json.Marshaler); !ok {

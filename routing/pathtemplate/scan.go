@@ -8,12 +8,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/internal/problem"
 )
 
-// compiledPath is the part of a template that does not depend on options other than the segment mode.
+// compiledPath is the part of a template that depends only on the segment mode.
 type compiledPath struct {
 	parts []pathPart
 }
 
-// pathPart is literal text, or an expression when that is not nil.
+// pathPart is an expression, or literal text if the expression is nil.
 type pathPart struct {
 	literal    string
 	expression *expression
@@ -28,7 +28,7 @@ func (c *compiledPath) static() bool {
 	return true
 }
 
-// compilePath splits a template at its braces and compiles what is in them.
+// compilePath splits a template at its braces and compiles the expressions.
 func compilePath(template string, encoded bool) (*compiledPath, error) {
 	if len(template) > maxTemplate {
 		return nil, exceeded("write less: a rendered path has at most 1024 bytes",
@@ -85,8 +85,8 @@ func compilePath(template string, encoded bool) (*compiledPath, error) {
 	return compiled, flush()
 }
 
-// scanExpression returns the trimmed text between the brace that starts s and the one that closes it, and how many bytes
-// both braces and the text take. Braces inside quotes do not count. Column is where s starts, for messages.
+// scanExpression returns the trimmed text between the brace that starts s and the closing one, and the number of bytes including both
+// braces. Braces inside quotes are ignored. column is the position of s, for messages.
 func scanExpression(s string, column int) (string, int, error) {
 	quoted := byte(0)
 	for i := 1; i < len(s); i++ {
@@ -111,7 +111,7 @@ func scanExpression(s string, column int) (string, int, error) {
 	return "", 0, fmt.Errorf("the brace at byte %d is not closed", column)
 }
 
-// inExpression adds which expression of the template an error is about.
+// inExpression adds the text of the expression to an error.
 func inExpression(text string, err error) error {
 	return fmt.Errorf("failed to evaluate route template %s: %w", problem.QuoteAtMost(text, problem.MaxQuoted/2), err)
 }

@@ -17,7 +17,7 @@ const maxSegment = 63
 // maxPathLength is the longest path of an HTTPRoute match, in bytes.
 const maxPathLength = 1024
 
-// appendValue adds the value of an expression to the raw path text. Only a multi-segment value keeps its slashes.
+// appendValue appends the value of an expression to the raw path text. Only a multi-segment value keeps its slashes.
 func appendValue(text []byte, value string, encoded bool, multiSegment bool) ([]byte, error) {
 	value = strings.TrimSpace(value)
 	switch {
@@ -26,7 +26,7 @@ func appendValue(text []byte, value string, encoded bool, multiSegment bool) ([]
 	case !encoded:
 		return appendDNS(text, value), nil
 	case !multiSegment && strings.Contains(value, "/"):
-		// "%2F" would be refused by the HTTPRoute CRD, since gateways disagree on whether it separates.
+		// The HTTPRoute CRD rejects "%2F", because gateways disagree on whether it is a separator.
 		return text, fmt.Errorf(`the value %s contains "/", which one encoded segment cannot hold`, problem.Quote(value))
 	}
 	for i := range len(value) {
@@ -35,7 +35,7 @@ func appendValue(text []byte, value string, encoded bool, multiSegment bool) ([]
 	return text, nil
 }
 
-// appendSegment adds one cleaned segment of the path text; what vanishes adds nothing.
+// appendSegment appends one cleaned segment of the path text, or nothing if it is empty.
 func appendSegment(path, segment []byte, encoded bool) ([]byte, error) {
 	if !encoded {
 		return appendDNS(path, string(segment)), nil
@@ -49,8 +49,7 @@ func appendSegment(path, segment []byte, encoded bool) ([]byte, error) {
 	return append(path, segment...), nil
 }
 
-// appendDNS adds text as a DNS-1123 label, or nothing when no letter or digit is in it. Each rune that a label cannot
-// hold becomes one "-".
+// appendDNS appends text as a DNS-1123 label, or nothing if it has no letter or digit. Each invalid rune becomes one "-".
 func appendDNS(dst []byte, text string) []byte {
 	start := len(dst)
 	for _, r := range text {
@@ -61,7 +60,7 @@ func appendDNS(dst []byte, text string) []byte {
 		case 'A' <= r && r <= 'Z':
 			c = byte(r) + 'a' - 'A'
 		case r >= utf8.RuneSelf:
-			// A few runes outside ASCII have a lower case inside it, such as the Kelvin sign.
+			// Some runes outside ASCII have an ASCII lower case, such as the Kelvin sign.
 			if lower := unicode.ToLower(r); 'a' <= lower && lower <= 'z' {
 				c = byte(lower)
 			}
@@ -77,8 +76,8 @@ func appendDNS(dst []byte, text string) []byte {
 	return append(dst[:start], bytes.TrimRight(dst[start:], "-")...)
 }
 
-// encodeLiteral percent-encodes the literal text of a template. Octets that are encoded already are brought to the normal
-// form of RFC 3986 section 6.2.2: upper-case hexadecimal digits, and unreserved characters decoded.
+// encodeLiteral percent-encodes the literal text of a template. Encoded octets are normalised by RFC 3986 section 6.2.2: upper-case
+// hexadecimal digits, and unreserved characters decoded.
 func encodeLiteral(text string) (string, error) {
 	encoded := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -107,8 +106,8 @@ func encodeLiteral(text string) (string, error) {
 
 const hexDigits = "0123456789ABCDEF"
 
-// appendEncoded adds one octet of data: as it is where RFC 3986 allows it in a segment (pchar), else percent-encoded. A
-// "/" stays: whether it may is the caller's decision.
+// appendEncoded appends one octet of data: unchanged if RFC 3986 allows it in a segment (pchar), else percent-encoded. It keeps a "/";
+// the caller decides whether one is allowed.
 func appendEncoded(dst []byte, c byte) []byte {
 	if unreserved(c) || strings.IndexByte("/!$&'()*+,;=:@", c) >= 0 {
 		return append(dst, c)
@@ -116,7 +115,7 @@ func appendEncoded(dst []byte, c byte) []byte {
 	return append(dst, '%', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// unreserved reports the characters of RFC 3986 section 2.3.
+// unreserved reports whether c is an unreserved character of RFC 3986 section 2.3.
 func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// slice gives the elements that an index or a range selects of each list.
+// slice returns the elements of each list that an index or a range selects.
 func (e *evaluation) slice(values []reflect.Value, params [3]jsonpath.ParamsEntry) ([]reflect.Value, error) {
 	found := make([]reflect.Value, 0, len(values))
 	for _, value := range values {
@@ -26,7 +26,7 @@ func (e *evaluation) slice(values []reflect.Value, params [3]jsonpath.ParamsEntr
 			return nil, err
 		}
 		if start == end {
-			return found, nil // kubectl looks no further either
+			return found, nil // as kubectl does
 		}
 		size := (end-start-1)/step + 1
 		if err := e.spend(size); err != nil {
@@ -42,7 +42,7 @@ func (e *evaluation) slice(values []reflect.Value, params [3]jsonpath.ParamsEntr
 	return found, nil
 }
 
-// bounds reads start, end and step of a range, or of an index, over a list. A negative start or end counts from its end.
+// bounds returns start, end and step of a range, or of an index, in a list. A negative start or end counts from the end.
 func bounds(params [3]jsonpath.ParamsEntry, length int) (start, end, step int, err error) {
 	start, end, step = 0, length, 1
 	if params[0].Known {
@@ -74,7 +74,7 @@ func bounds(params [3]jsonpath.ParamsEntry, length int) (start, end, step int, e
 	return start, end, step, err
 }
 
-// filter gives the elements of lists that a condition holds for.
+// filter returns the elements of lists that satisfy a condition.
 func (e *evaluation) filter(values []reflect.Value, node *jsonpath.FilterNode) ([]reflect.Value, error) {
 	var found []reflect.Value
 	for _, value := range values {
@@ -100,12 +100,12 @@ func (e *evaluation) filter(values []reflect.Value, node *jsonpath.FilterNode) (
 	return found, nil
 }
 
-// passes reports whether the condition of a filter holds for an element. A side that gives no value holds for none.
+// passes reports whether an element satisfies the condition of a filter. A comparison with a missing value is false.
 func (e *evaluation) passes(element reflect.Value, node *jsonpath.FilterNode) (bool, error) {
 	this := []reflect.Value{element}
 	left, err := e.list(this, node.Left.Nodes)
 	if node.Operator == "exists" {
-		return len(left) > 0, e.limit // a field that is missing is no error here
+		return len(left) > 0, e.limit // a missing field is not an error here
 	}
 	if err != nil || len(left) == 0 {
 		return false, err

@@ -18,16 +18,16 @@ type Template struct {
 	static   string // the result of a template without expressions
 }
 
-// errEmptyPath is what a template without any text gives, be it empty or made of unset fields.
+// errEmptyPath is returned for a template without any text, whether it is empty or consists of unset fields.
 var errEmptyPath = errors.New("route template produced an empty path")
 
-// Parse compiles a path template. Text outside braces is literal; "{...}" holds one JSONPath expression over the
-// object (the syntax of kubectl, without range and end); "\{", "\}" and "\\" are literal characters. White space around
-// the template and inside the braces is ignored.
+// Parse compiles a path template. Text outside braces is literal; "{...}" contains one JSONPath expression over the object (the syntax of
+// kubectl, without range and end); "\{", "\}" and "\\" are literal characters. White space around the template and inside the braces is
+// ignored.
 //
-// A template that can never render is refused here: unbalanced or nested braces, empty or malformed expressions, loops,
-// and for a template without expressions everything that [Template.Render] refuses. Errors are of category
-// InvalidSpec with reason PathTemplateInvalid.
+// Parse returns an error for a template that can never render: unbalanced or nested braces, empty or malformed expressions, loops, and,
+// for a template without expressions, everything that [Template.Render] rejects. Errors are of category InvalidSpec with reason
+// PathTemplateInvalid.
 func Parse(template string, o Options) (*Template, error) {
 	t := &Template{source: template, options: o.orDefaults()}
 	if t.options.MaxBytes < 1 || t.options.MaxBytes > maxPathLength {
@@ -49,17 +49,17 @@ func Parse(template string, o Options) (*Template, error) {
 	return t, nil
 }
 
-// Render gives the path for an object: a pointer to an API type, an unstructured object, or a map as JSON decodes it.
-// Every expression must give exactly one string, number, boolean or value that JSON writes as one of them; a missing key,
-// null, a list or a map is an error, an unset string of a Go struct is the empty string.
+// Render returns the path for an object: a pointer to an API type, an unstructured object, or a map as JSON decodes it. Every expression
+// must have exactly one value that is a string, number or boolean in JSON. A missing key, null, a list or a map is an error; an unset
+// string of a Go struct is the empty string.
 //
-// A value fills one segment, or a part of it: a "/" in it does not open another, except for an annotation taken by
-// brackets ({.metadata.annotations['key']}), whose value may be a path of several segments.
+// A value fills one segment, or a part of it. Its "/" does not start another segment, except for an annotation in brackets
+// ({.metadata.annotations['key']}), whose value may be a path of several segments.
 //
-// What a rendering may do is bounded by [Options].Steps and Results, whatever the template and the object.
+// [Options].Steps and Results bound the work of a rendering for any template and object.
 //
-// The result starts with "/", has no empty or dot segments and no "/" at its end, satisfies the rules of an HTTPRoute
-// path match, and is at most as long as allowed. Errors are of category InvalidSpec, reason PathTemplateInvalid.
+// The result starts with "/", has no empty or dot segments and no "/" at its end, satisfies the rules of an HTTPRoute path match, and
+// does not exceed the allowed length. Errors are of category InvalidSpec, reason PathTemplateInvalid.
 func (t *Template) Render(object any) (string, error) {
 	if t.static != "" {
 		return t.static, nil
@@ -67,7 +67,7 @@ func (t *Template) Render(object any) (string, error) {
 	return t.render(object)
 }
 
-// String returns the template as it was given.
+// String returns the source of the template.
 func (t *Template) String() string { return t.source }
 
 func (t *Template) render(object any) (string, error) {
@@ -99,7 +99,7 @@ func (t *Template) render(object any) (string, error) {
 	return t.normalise(text)
 }
 
-// normalise joins the segments of text that are left after cleaning, and checks what came out.
+// normalise joins the remaining segments of the cleaned text and checks the result.
 func (t *Template) normalise(text []byte) (string, error) {
 	var space [2 * DefaultMaxBytes]byte
 	path := space[:0]
@@ -130,7 +130,7 @@ func (t *Template) normalise(text []byte) (string, error) {
 	return "/", nil
 }
 
-// fail wraps what is wrong with the template, with the field, its value and what would be right.
+// fail wraps a problem of the template with the field, its value and the accepted form.
 func (t *Template) fail(cause error, advice string) error {
 	return problem.Invalid(reasonInvalid, cause, "%s %s: %s: %s", t.options.Field, problem.Quote(t.source), problem.Shorten(cause.Error()), advice)
 }
@@ -138,8 +138,8 @@ func (t *Template) fail(cause error, advice string) error {
 // reasonInvalid is the reason of all errors of this package: a template cannot be parsed, or gives no usable path for this object.
 const reasonInvalid = "PathTemplateInvalid"
 
-// Default returns the path of an owner that has no template: /<namespace>/<uid> in DNS-safe segments, leaving out what is
-// empty. With neither, which no stored object has, it collapses to "/", an error unless the options allow that.
+// Default returns the path of an owner without a template: /<namespace>/<uid> in DNS-safe segments, without empty ones. If both are
+// empty, which no stored object has, the path is "/", an error unless the options allow it.
 func Default(object metav1.Object, o Options) (string, error) {
 	path := make([]byte, 0, 2*maxSegment)
 	for _, text := range []string{object.GetNamespace(), string(object.GetUID())} {

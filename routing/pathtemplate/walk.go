@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// plainSteps splits an expression that only names fields and keys, such as ".spec.app['a.b']", into their names; nil for
-// any other. Most templates hold nothing else, and following names needs neither a parser nor lists of results.
+// plainSteps splits an expression of fields and keys only, such as ".spec.app['a.b']", into their names; it returns nil for any other.
+// This covers most templates, and following names needs neither a parser nor lists of results.
 func plainSteps(text string) []string {
 	rest := strings.TrimPrefix(text, "$")
 	steps := make([]string, 0, 4)
@@ -34,7 +34,7 @@ func plainSteps(text string) []string {
 	return steps
 }
 
-// plainByte reports the characters of a name that mean nothing else in JSONPath.
+// plainByte reports whether c has no special meaning in JSONPath.
 func plainByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '/'
 }
@@ -68,7 +68,7 @@ func indirect(value reflect.Value) reflect.Value {
 	return value
 }
 
-// fieldByJSON finds a field by its name in JSON, in embedded structs too, and by its name in Go as JSONPath does.
+// fieldByJSON returns the field with the JSON name, also of embedded structs, or with the Go name, as JSONPath does.
 func fieldByJSON(value reflect.Value, name string) reflect.Value {
 	if field := taggedField(value, name); field.IsValid() {
 		return field
@@ -97,7 +97,7 @@ func taggedField(value reflect.Value, name string) reflect.Value {
 	return reflect.Value{}
 }
 
-// bracketKey returns the key of "['key']" or "["key"]" at the start of s and the length of the whole, 0 if there is none.
+// bracketKey returns the key of "['key']" or "["key"]" at the start of s and the length of the expression, 0 if there is none.
 func bracketKey(s string) (string, int) {
 	if len(s) < 2 || s[0] != '[' || s[1] != '\'' && s[1] != '"' {
 		return "", 0

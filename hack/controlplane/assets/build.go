@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// coldMinutes is roughly how long all components take on two cores when
-// neither the module nor the build cache holds anything.
+// coldMinutes is the approximate build time of all components on two cores with empty module and build caches.
 const coldMinutes = 11
 
 func announce(progress io.Writer, folder string, stale []component) {
@@ -30,8 +29,7 @@ func announce(progress io.Writer, folder string, stale []component) {
 		join(stale), folder, max(share, 1))
 }
 
-// buildGroup compiles components of one module with one go command and moves
-// each into folder: a binary is there whole or not at all.
+// buildGroup compiles components of one module with one go command and moves each into folder atomically.
 func buildGroup(ctx context.Context, folder, source string, group []component, progress io.Writer) error {
 	version, err := readVersion(source, group[0])
 	if err != nil {
@@ -70,8 +68,7 @@ func buildGroup(ctx context.Context, folder, source string, group []component, p
 	return nil
 }
 
-// countStale returns how many packages the go command has to compile, 0 where
-// it cannot say. Modules that are fetched for that are counted by m.
+// countStale returns the number of packages to compile, 0 if it is unknown. m counts the modules that are downloaded for that.
 func countStale(ctx context.Context, module string, group []component, m *meter) int {
 	args := []string{"list", "-deps", "-buildvcs=false", "-f", "{{if .Stale}}{{.ImportPath}}{{end}}"}
 	for _, c := range group {
@@ -92,8 +89,7 @@ func countStale(ctx context.Context, module string, group []component, m *meter)
 	return len(strings.Fields(string(out)))
 }
 
-// runGo runs the go command in a module; its progress goes to the meter, and
-// the end of what it said becomes part of the error.
+// runGo runs the go command in a module. Its progress is written to the meter, and the end of its output is part of the error.
 func runGo(ctx context.Context, module string, args []string, m *meter) error {
 	command := goCommand(ctx, module, args...)
 	command.Stderr = m
@@ -114,23 +110,22 @@ func runGo(ctx context.Context, module string, args []string, m *meter) error {
 	return nil
 }
 
-// goCommand prepares the go command that runs in module as the module pins
-// it, whatever workspace, flags or target the user's environment asks for.
+// goCommand prepares a go command in module with the versions of its go.mod, regardless of the workspace, flags or target in the user's
+// environment.
 func goCommand(ctx context.Context, module string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = module
 	command.Env = append(os.Environ(),
 		"PWD="+module, "GOWORK=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0",
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
-	// An interrupt lets the go command remove its work folder.
+	// After an interrupt the go command removes its work folder.
 	command.Cancel = func() error { return command.Process.Signal(syscall.SIGINT) }
 	command.WaitDelay = 10 * time.Second
 
 	return command
 }
 
-// install moves the binary of c into folder and stamps it; kwok brings its
-// stages along.
+// install moves the binary of c into folder and writes its stamp; for kwok also the stages.
 func install(ctx context.Context, folder, binary, source string, c component) error {
 	if c.name == "kwok" {
 		if err := writeStages(ctx, folder, source, c); err != nil {
@@ -138,8 +133,7 @@ func install(ctx context.Context, folder, binary, source string, c component) er
 		}
 	}
 
-	// The stamp goes first and comes last, so that it never vouches for
-	// another binary than the one it was written for.
+	// The stamp is removed first and written last, so that it never describes another binary.
 	if err := os.Remove(stampFile(folder, c)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -161,8 +155,7 @@ func install(ctx context.Context, folder, binary, source string, c component) er
 	return os.WriteFile(stampFile(folder, c), []byte(sum), 0o644)
 }
 
-// builtName is how the go command names the binary of c: the last element of
-// the import path that is not a major version.
+// builtName returns the go command's name for the binary of c: the last element of the import path that is not a major version.
 func builtName(c component) string {
 	elements := strings.Split(c.pkg, "/")
 	last := elements[len(elements)-1]
@@ -174,8 +167,7 @@ func builtName(c component) string {
 	return last
 }
 
-// writeStages joins the stages that kwok's own module ships for nodes and pods
-// that become ready at once.
+// writeStages joins the stages of kwok's module for nodes and pods that become ready immediately.
 func writeStages(ctx context.Context, folder, source string, c component) error {
 	command := goCommand(ctx, filepath.Join(source, c.module), "list", "-m", "-f", "{{.Dir}}", c.require)
 

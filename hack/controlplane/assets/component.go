@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// component is one binary and where it comes from.
+// component is one binary and its origin.
 type component struct {
 	name    string // file name of the binary
-	module  string // folder of the Go module that pins it, relative to the source folder
+	module  string // folder of the Go module with its version, relative to the source folder
 	pkg     string // import path of its main package
 	require string // module whose version is the version of the binary
 }
@@ -38,7 +38,7 @@ func Names() []string {
 	return names
 }
 
-// ServerNames returns the names of the components of an API server alone.
+// ServerNames returns the names of the components of an API server.
 func ServerNames() []string {
 	return []string{"etcd", "kube-apiserver"}
 }
@@ -61,8 +61,8 @@ func pick(names []string) ([]component, error) {
 	return picked, nil
 }
 
-// linkerFlags returns the flags that stamp version into a Kubernetes binary:
-// without them it calls itself v0.0.0-master. Other binaries are only stripped.
+// linkerFlags returns the flags that set the version of a Kubernetes binary, which is v0.0.0-master by default. Other binaries are only
+// stripped.
 func linkerFlags(require, version string) string {
 	flags := []string{"-s", "-w"}
 	if require != kubernetes {

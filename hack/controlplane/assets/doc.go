@@ -1,8 +1,6 @@
-// Package assets provides the components of a Kubernetes control plane in a
-// cache folder outside the source tree.
+// Package assets provides the components of a Kubernetes control plane in a cache folder outside the source tree.
 //
-// [Ensure] is the only entry point. It returns a folder with the wanted
-// components and provides only what is missing or out of date: it downloads
-// etcd and kube-apiserver where it can, and builds the rest from its Go
-// modules. A folder named by KUBEBUILDER_ASSETS wins; then nothing is built.
+// [Ensure] is the entry point. It returns a folder with the requested components and provides those that are missing or outdated: it
+// downloads etcd and kube-apiserver if possible, and builds the others from their Go modules. If KUBEBUILDER_ASSETS is set, it uses that
+// folder and builds nothing.
 package assets

@@ -22,10 +22,10 @@ import (
 	"time"
 )
 
-// DefaultIndex lists the archives with etcd and kube-apiserver that setup-envtest downloads, too.
+// DefaultIndex lists the archives with etcd and kube-apiserver, as used by setup-envtest.
 const DefaultIndex = "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml"
 
-// A build takes minutes, so that a download may take some time, but a network that does not answer may not.
+// A build takes minutes, so a download may be slow, but an unresponsive network must fail fast.
 const (
 	indexTimeout   = 5 * time.Second
 	archiveTimeout = 3 * time.Minute
@@ -38,11 +38,11 @@ type archive struct {
 	version, hash, link string
 }
 
-// downloadable reports whether archives contain c.
+// downloadable reports whether the archives contain c.
 func downloadable(c component) bool { return c.name == "etcd" || c.name == "kube-apiserver" }
 
-// download replaces the stale components that archives contain by those of the newest patch version, and returns the components that
-// are left to build. A failure is reported on progress and leaves them all.
+// download replaces the outdated components in the archives by those of the newest patch version, and returns the components left to
+// build. It reports a failure on progress and then returns all.
 func download(ctx context.Context, index, folder, source string, stale []component, progress io.Writer) []component {
 	wanted := slices.DeleteFunc(slices.Clone(stale), func(c component) bool { return !downloadable(c) })
 	if index == "" || len(wanted) == 0 {
@@ -105,7 +105,7 @@ func downloadInto(ctx context.Context, index, folder, source string, wanted []co
 	return found.version, nil
 }
 
-// fetch returns what a URL contains, at most limit bytes.
+// fetch returns the content of a URL, at most limit bytes.
 func fetch(ctx context.Context, url string, timeout time.Duration, limit int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -175,7 +175,7 @@ func choose(index []byte, kube, platform string) (best archive, err error) {
 	return best, nil
 }
 
-// unpack writes the wanted binaries of an archive into folder.
+// unpack writes the requested binaries of an archive into folder.
 func unpack(data []byte, folder string, wanted []component) error {
 	unzipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {

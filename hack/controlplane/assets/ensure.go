@@ -10,28 +10,25 @@ import (
 	"time"
 )
 
-// EnvAssets names the environment variable whose folder wins over the cache;
-// it is the one that controller-runtime's envtest reads.
+// EnvAssets is the environment variable with a folder that replaces the cache; controller-runtime's envtest uses it, too.
 const EnvAssets = "KUBEBUILDER_ASSETS"
 
-// Stages is the name of the file beside the kwok binary that tells kwok how
-// nodes and pods live; kwok does nothing without it.
+// Stages is the name of the file next to the kwok binary with the stages of nodes and pods; kwok does nothing without it.
 const Stages = "kwok-stages.yaml"
 
-// Options are what [Ensure] provides.
+// Options configures [Ensure].
 type Options struct {
-	// Names are the wanted components, see [Names]. Empty means none.
+	// Names are the requested components, see [Names]. Empty means none.
 	Names []string
-	// Index is the URL of a list of archives to download etcd and kube-apiserver from, as
-	// setup-envtest does; a failure is reported, and they are built. Empty downloads nothing.
+	// Index is the URL of a list of archives with etcd and kube-apiserver, as for setup-envtest. If a download fails, it is reported, and
+	// they are built. Empty downloads nothing.
 	Index string
-	// Progress receives lines for people. Required.
+	// Progress receives progress messages. Required.
 	Progress io.Writer
 }
 
-// Ensure returns the absolute path of a folder that holds the wanted
-// components, and builds those that are missing or out of date. Several
-// processes may call it at once: one builds, the others wait.
+// Ensure returns the absolute path of a folder with the requested components, and builds those that are missing or outdated. Several
+// processes may call it concurrently: one builds, the others wait.
 func Ensure(ctx context.Context, options Options) (string, error) {
 	wanted, err := pick(options.Names)
 	if err != nil {
@@ -60,7 +57,7 @@ func Ensure(ctx context.Context, options Options) (string, error) {
 	return folder, ensureIn(ctx, folder, source, wanted, options)
 }
 
-// ensureIn downloads or builds what is out of date in folder, under a lock.
+// ensureIn downloads or builds the outdated components in folder, under a lock.
 func ensureIn(ctx context.Context, folder, source string, wanted []component, options Options) error {
 	progress := options.Progress
 
@@ -103,8 +100,7 @@ func ensureIn(ctx context.Context, folder, source string, wanted []component, op
 	return nil
 }
 
-// checkGiven returns the absolute path of the folder that the user named, if
-// it has the wanted components.
+// checkGiven returns the absolute path of the user's folder, if it has the requested components.
 func checkGiven(given string, wanted []component) (string, error) {
 	folder, err := filepath.Abs(given)
 	if err != nil {
@@ -121,8 +117,7 @@ func checkGiven(given string, wanted []component) (string, error) {
 	return folder, nil
 }
 
-// outdated returns the components whose binary is missing or whose stamp
-// differs from what the source pins now.
+// outdated returns the components whose binary is missing or whose stamp differs from the current source.
 func outdated(folder, source string, wanted []component) ([]component, error) {
 	var stale []component
 
@@ -156,8 +151,7 @@ func stampFile(folder string, c component) string {
 	return filepath.Join(folder, "."+c.name+".stamp")
 }
 
-// byVersion splits picked into runs that one go command builds with the same
-// linker flags.
+// byVersion splits picked into groups that one go command builds with the same linker flags.
 func byVersion(picked []component) [][]component {
 	var groups [][]component
 

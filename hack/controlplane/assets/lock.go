@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// lock takes an exclusive lock on the file at path, waiting for its holder.
-// The kernel frees the lock of a process that dies.
+// lock takes an exclusive lock on the file at path and waits for its holder. The kernel releases the lock when the process dies.
 func lock(ctx context.Context, path string, progress io.Writer) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

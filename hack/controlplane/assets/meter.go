@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// meter turns what `go build -v` writes into one line about the progress, and
-// keeps the end of it for an error message.
+// meter converts the output of `go build -v` to one line about the progress, and keeps its end for an error message.
 type meter struct {
 	out   io.Writer
 	what  string
@@ -23,7 +22,7 @@ type meter struct {
 	partial  []byte
 	fetched  int
 	compiled int
-	total    int // packages to compile; 0 where that is not known
+	total    int // packages to compile; 0 if unknown
 	last     []string
 }
 
@@ -39,7 +38,7 @@ func newMeter(out io.Writer, what string) *meter {
 	return m
 }
 
-// Write takes output of the go command. It never fails.
+// Write receives output of the go command. It never fails.
 func (m *meter) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -57,8 +56,7 @@ func (m *meter) Write(p []byte) (int, error) {
 	}
 }
 
-// count recognises the lines of the go command: a module it fetches, or a bare
-// import path that it compiles.
+// count counts the lines of the go command: a module to download, or a bare import path to compile.
 func (m *meter) count(line string) {
 	switch {
 	case strings.HasPrefix(line, "go: downloading "):
@@ -98,7 +96,7 @@ func (m *meter) start() (stop func()) {
 	}
 }
 
-// report prints how far the build is; the final line stays on a terminal.
+// report prints the progress; the final line remains on a terminal.
 func (m *meter) report(final bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,7 +131,7 @@ func (m *meter) report(final bool) {
 	}
 }
 
-// tail returns the last lines that were neither progress nor empty.
+// tail returns the last lines without progress.
 func (m *meter) tail() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

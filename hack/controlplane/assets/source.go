@@ -32,7 +32,7 @@ func findSource(dir string) (string, error) {
 	}
 }
 
-// readVersion returns the version of c that its go.mod pins.
+// readVersion returns the version of c in its go.mod.
 func readVersion(source string, c component) (string, error) {
 	file := filepath.Join(source, c.module, "go.mod")
 
@@ -49,8 +49,8 @@ func readVersion(source string, c component) (string, error) {
 	return string(found[1]), nil
 }
 
-// stamp identifies what a binary of c was built from: everything its go.mod
-// and go.sum pin, and the flags. A binary with another stamp is out of date.
+// stamp identifies the source of a binary of c: the content of its go.mod and go.sum, and the flags. A binary with another stamp is
+// outdated.
 func stamp(source string, c component, version string) (string, error) {
 	hash := sha256.New()
 
@@ -68,8 +68,7 @@ func stamp(source string, c component, version string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// CacheRoot returns the folder below which built components and running
-// clusters live: reconcilekit/controlplane in [os.UserCacheDir].
+// CacheRoot returns the folder of the built components and running clusters: reconcilekit/controlplane in [os.UserCacheDir].
 func CacheRoot() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/hack/controlplane/assets"
 )
 
-// serviceRange holds the addresses of Services; its first is the one of the
-// API server, which its certificate names.
+// serviceRange contains the addresses of Services; the first is that of the API server and is in its certificate.
 const serviceRange = "10.96.0.0/16"
 
 func etcdArgs(dir string, p ports) []string {
@@ -27,7 +26,7 @@ func etcdArgs(dir string, p ports) []string {
 		"--trusted-ca-file=" + filepath.Join(dir, "ca.crt"),
 		"--cert-file=" + filepath.Join(dir, "etcd.crt"),
 		"--key-file=" + filepath.Join(dir, "etcd.key"),
-		// Nobody needs the data after a power cut.
+		// The data need not survive a power failure.
 		"--unsafe-no-fsync",
 	}
 }
@@ -36,7 +35,7 @@ func apiServerArgs(dir string, p ports, admissionPlugins []string) []string {
 	args := []string{
 		"--bind-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(p.APIServer),
-		// Without these two a machine with no network has no address to offer.
+		// These two are required on a machine without a network address.
 		"--advertise-address=127.0.0.1",
 		"--endpoint-reconciler-type=none",
 		"--etcd-servers=https://127.0.0.1:" + strconv.Itoa(p.EtcdClient),

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// validity of all certificates; a cluster lives for a demo or a working week.
+// validity is the validity of all certificates.
 const validity = 365 * 24 * time.Hour
 
 // authority signs the certificates of one cluster.
@@ -58,8 +58,8 @@ func newAuthority() (*authority, error) {
 	return &authority{certificate: certificate, key: key, pem: encode("CERTIFICATE", der)}, nil
 }
 
-// issue signs a certificate for loopback servers and for clients; Kubernetes
-// reads the common name as the user and the organisations as its groups.
+// issue signs a certificate for loopback servers and for clients; Kubernetes uses the common name as the user and the organisations as
+// its groups.
 func (a *authority) issue(user string, groups ...string) (pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -96,8 +96,7 @@ func (a *authority) issue(user string, groups ...string) (pair, error) {
 	return pair{certificate: encode("CERTIFICATE", der), key: encoded}, err
 }
 
-// writeServiceAccountKeys writes the key pair that signs and checks the tokens
-// of service accounts.
+// writeServiceAccountKeys writes the key pair for the tokens of service accounts.
 func writeServiceAccountKeys(dir string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

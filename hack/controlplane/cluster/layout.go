@@ -9,9 +9,8 @@ import (
 	"strconv"
 )
 
-// users of the control plane and their groups: each component has the rights
-// that the API server's own bootstrap policy gives it. kwok acts as a node and
-// as every kubelet, so it is an administrator.
+// users are the users of the control plane and their groups: each component has the permissions of the API server's bootstrap policy.
+// kwok acts as a node and as every kubelet, so it is an administrator.
 var users = map[string][]string{ //nolint:gochecknoglobals // a constant table
 	"admin":                          {"system:masters"},
 	"kwok":                           {"system:masters"},
@@ -27,13 +26,12 @@ var kubeconfigOf = map[string]string{ //nolint:gochecknoglobals // a constant ta
 	"system:kube-scheduler":          "scheduler.kubeconfig",
 }
 
-// ports of the processes on 127.0.0.1.
+// ports are the ports of the processes on 127.0.0.1.
 type ports struct {
 	EtcdClient, EtcdPeer, APIServer, ControllerManager, Scheduler int
 }
 
-// freePorts picks ports that nobody listens on. All are held open until all
-// are known, so that they differ.
+// freePorts returns free ports. It keeps all of them open until it has all, so that they differ.
 func freePorts() (ports, error) {
 	var found [5]int
 
@@ -51,7 +49,7 @@ func freePorts() (ports, error) {
 	return ports{found[0], found[1], found[2], found[3], found[4]}, nil
 }
 
-// writeCredentials fills dir with every certificate, key and kubeconfig.
+// writeCredentials writes every certificate, key and kubeconfig to dir.
 func writeCredentials(dir string, apiServerPort int) error {
 	ca, err := newAuthority()
 	if err != nil {

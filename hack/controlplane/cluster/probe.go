@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// nodeName is the one node of a cluster, played by kwok.
+// nodeName is the only node of a cluster, simulated by kwok.
 const nodeName = "node-0"
 
-// probe asks the components how they are, as the administrator.
+// probe checks the health of the components as the administrator.
 type probe struct {
 	client    *http.Client
 	lax       *http.Client // for self-signed health endpoints on loopback
@@ -64,15 +64,15 @@ func (p *probe) schedulerReady(ctx context.Context) error {
 	return err
 }
 
-// serviceAccountReady asks for the account that the controller manager makes
-// in every namespace; without it the API server rejects pods.
+// serviceAccountReady checks for the account that the controller manager creates in every namespace; without it the API server rejects
+// pods.
 func (p *probe) serviceAccountReady(ctx context.Context) error {
 	_, err := send(ctx, p.client, http.MethodGet, p.apiServer+"/api/v1/namespaces/default/serviceaccounts/default", nil)
 
 	return err
 }
 
-// createNode creates the node that kwok then brings to life.
+// createNode creates the node that kwok simulates.
 func (p *probe) createNode(ctx context.Context) error {
 	node := map[string]any{
 		"apiVersion": "v1",
@@ -130,7 +130,7 @@ func (p *probe) nodeReady(ctx context.Context) error {
 	return errors.New("node " + nodeName + " is not ready")
 }
 
-// send makes one request; any answer but a success is an error with its body.
+// send sends one request; a response other than a success is an error with its body.
 func send(ctx context.Context, client *http.Client, method, url string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {

@@ -13,21 +13,19 @@ import (
 	"time"
 )
 
-// grace is how long a process may take to end after it was asked to.
+// grace is the time for a process to end after a signal.
 const grace = 10 * time.Second
 
 // process is one running component.
 type process struct {
 	Name string `json:"name"`
 	PID  int    `json:"pid"`
-	// ended is closed when a process that this one spawned was reaped; nil for
-	// a process that is known from the state file only.
+	// ended is closed when a child of this process was reaped; nil for a process from the state file.
 	ended <-chan struct{}
 }
 
-// spawn starts a binary that outlives this process; what it says goes to
-// <name>.log in dir. Every component gets at least one flag that names dir,
-// which is how [process.alive] knows it again.
+// spawn starts a binary that outlives this process; its output goes to <name>.log in dir. Every component gets at least one flag with
+// dir, by which [process.alive] identifies it.
 func spawn(dir, binary, name string, args []string) (process, error) {
 	log, err := os.Create(filepath.Join(dir, name+".log"))
 	if err != nil {
@@ -38,14 +36,14 @@ func spawn(dir, binary, name string, args []string) (process, error) {
 	command := exec.Command(binary, args...) //nolint:noctx // it outlives every context of this process
 	command.Dir = dir
 	command.Stdout, command.Stderr = log, log
-	// A session of its own: the terminal's ctrl-C is not meant for it.
+	// A session of its own protects it from the terminal's ctrl-C.
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 
 	if err := command.Start(); err != nil {
 		return process{}, fmt.Errorf("start %s: %w", name, err)
 	}
 
-	// Reap it if it ends while this process is still here.
+	// Reap it if it ends while this process runs.
 	ended := make(chan struct{})
 
 	go func() {
@@ -57,10 +55,9 @@ func spawn(dir, binary, name string, args []string) (process, error) {
 	return process{Name: name, PID: command.Process.Pid, ended: ended}, nil
 }
 
-// alive reports whether the process runs and is still ours. Of our own child
-// Wait knows: its command line is empty for as long as the kernel still loads
-// the binary, which takes a while when that is not in memory yet. A process of
-// the state file must name dir in its command line, as process ids are reused.
+// alive reports whether the process runs and is the started one. For a child of this process it uses Wait, because the command line is
+// empty while the kernel loads the binary, which can take a while. A process of the state file must have dir in its command line, because
+// process IDs are reused.
 func (p process) alive(ctx context.Context, dir string) bool {
 	if p.ended == nil {
 		return strings.Contains(commandLine(ctx, p.PID), dir)
@@ -74,8 +71,7 @@ func (p process) alive(ctx context.Context, dir string) bool {
 	}
 }
 
-// commandLine returns the command line of a process, or nothing when it is
-// gone. A zombie has none.
+// commandLine returns the command line of a process, or nothing if it does not exist. A zombie has none.
 func commandLine(ctx context.Context, pid int) string {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err == nil {
@@ -94,7 +90,7 @@ func commandLine(ctx context.Context, pid int) string {
 	return string(out)
 }
 
-// stop asks the process to end, waits, and kills it when it does not.
+// stop sends a signal to the process, waits, and kills it if it does not end.
 func (p process) stop(ctx context.Context, dir string) error {
 	if !p.alive(ctx, dir) {
 		return nil
@@ -124,7 +120,7 @@ func (p process) stop(ctx context.Context, dir string) error {
 	return nil
 }
 
-// logTail returns the last lines a component logged, for an error message.
+// logTail returns the last log lines of a component, for an error message.
 func logTail(dir, name string) string {
 	data, err := os.ReadFile(filepath.Join(dir, name+".log"))
 	if err != nil {

@@ -13,24 +13,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/hack/controlplane/assets"
 )
 
-// Options describe the cluster that [Start] starts.
+// Options configures [Start].
 type Options struct {
-	// Name tells clusters apart. Required: lower case letters, digits, dashes.
+	// Name is the name of the cluster. Required: lower case letters, digits, dashes.
 	Name string
 	// Assets is the folder with the components. Required, see [assets.Ensure].
 	Assets string
-	// ServerOnly starts etcd and kube-apiserver alone: there are no pods, no
-	// node, no service accounts and no garbage collection.
+	// ServerOnly starts only etcd and kube-apiserver: there are no pods, no node, no service accounts and no garbage collection.
 	ServerOnly bool
-	// Kubeconfig is a file that gets a copy of the administrator's kubeconfig.
-	// Empty means none besides the one in the cluster's folder.
+	// Kubeconfig is the path of a copy of the administrator's kubeconfig. Optional.
 	Kubeconfig string
-	// AdmissionPlugins are enabled besides the API server's defaults.
+	// AdmissionPlugins are enabled in addition to the API server's defaults.
 	AdmissionPlugins []string
-	// OwnerPID is a process: when it is gone, the next Start removes the
-	// cluster. 0 means that only Stop does.
+	// OwnerPID is a process ID: after the process has ended, the next Start removes the cluster. With 0 only Stop does.
 	OwnerPID int
-	// Progress receives lines for people. Required.
+	// Progress receives progress messages. Required.
 	Progress io.Writer
 }
 
@@ -43,21 +40,19 @@ func (o Options) names() []string {
 	return assets.Names()
 }
 
-// startDeadline bounds the start of everything; it takes 10 s on two idle cores.
+// startDeadline is the timeout of the start, which takes 10 s on two idle cores.
 const startDeadline = 3 * time.Minute
 
-// startAttempts bounds the starts that fail because, between our choice of a
-// free port and the listening on it, another process took it.
+// startAttempts is the maximum number of starts that fail because another process took a free port in the meantime.
 const startAttempts = 3
 
-// portTaken reports whether a component said so in its log.
+// portTaken reports whether the log of a component contains that error.
 func portTaken(err error) bool {
 	return strings.Contains(err.Error(), "address already in use")
 }
 
-// Start starts a cluster and returns the path of its kubeconfig once its node
-// is ready and its service accounts work. A cluster of that name that runs is
-// left alone; one that runs only in part is replaced.
+// Start starts a cluster and returns the path of its kubeconfig once its node is ready and its service accounts work. A running cluster
+// with the name is kept; one that runs partially is replaced.
 func Start(ctx context.Context, options Options) (kubeconfig string, err error) {
 	dir, err := folderOf(options.Name)
 	if err != nil {
@@ -111,7 +106,7 @@ type starter struct {
 	state   state
 }
 
-// startIn starts everything in dir and waits until it works.
+// startIn starts all components in dir and waits until they work.
 func startIn(ctx context.Context, dir string, options Options) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create the folder of the cluster: %w", err)
@@ -163,7 +158,7 @@ func startIn(ctx context.Context, dir string, options Options) error {
 	return s.awaitAll(ctx, probe)
 }
 
-// awaitAll waits until a pod would run: service accounts, scheduler, node.
+// awaitAll waits until a pod could run: service accounts, scheduler, node.
 func (s *starter) awaitAll(ctx context.Context, probe *probe) error {
 	if err := s.await(ctx, "the node to be created", "kube-apiserver", probe.createNode); err != nil {
 		return err
@@ -180,7 +175,7 @@ func (s *starter) awaitAll(ctx context.Context, probe *probe) error {
 	return s.await(ctx, "the node to be ready", "kwok", probe.nodeReady)
 }
 
-// start starts one component and records it.
+// start starts one component and records it in the state.
 func (s *starter) start(name string, args []string) error {
 	started, err := spawn(s.dir, filepath.Join(s.options.Assets, name), name, args)
 	if err != nil {
@@ -192,7 +187,7 @@ func (s *starter) start(name string, args []string) error {
 	return s.state.save(s.dir)
 }
 
-// await asks check until it answers nil, or ctx ends, or a component is gone.
+// await calls check until it returns nil, or ctx ends, or a component has ended.
 func (s *starter) await(ctx context.Context, what, culprit string, check func(context.Context) error) error {
 	for {
 		err := check(ctx)
@@ -215,7 +210,7 @@ func (s *starter) await(ctx context.Context, what, culprit string, check func(co
 	}
 }
 
-// copyKubeconfig copies the kubeconfig to where the user wants it, if anywhere.
+// copyKubeconfig copies the kubeconfig to the user's path, if any.
 func copyKubeconfig(from, to string) error {
 	if to == "" {
 		return nil

@@ -15,8 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/hack/controlplane/assets"
 )
 
-// state is what Stop needs to know; it is written before each process starts
-// and after, so that no process is ever without a record.
+// state is the input of Stop. It is written before and after the start of each process, so that every process is recorded.
 type state struct {
 	OwnerPID  int       `json:"ownerPID,omitempty"`
 	Processes []process `json:"processes"`
@@ -24,7 +23,7 @@ type state struct {
 
 const stateFile = "state.json"
 
-// clustersRoot is the folder with one folder per running cluster.
+// clustersRoot returns the folder with one folder per running cluster.
 func clustersRoot() (string, error) {
 	root, err := assets.CacheRoot()
 	if err != nil {
@@ -73,8 +72,7 @@ func load(dir string) (state, error) {
 	return s, nil
 }
 
-// running reports whether the named components of the cluster in dir run, and
-// no others.
+// running reports whether exactly the named components of the cluster in dir run.
 func running(ctx context.Context, dir string, names []string) bool {
 	s, err := load(dir)
 	if err != nil || len(s.Processes) != len(names) {
@@ -84,8 +82,7 @@ func running(ctx context.Context, dir string, names []string) bool {
 	return !slices.ContainsFunc(s.Processes, func(p process) bool { return !p.alive(ctx, dir) })
 }
 
-// Stop ends the processes of the named cluster, last started first, and
-// removes its folder. A cluster that does not run is no error.
+// Stop ends the processes of the named cluster, last started first, and removes its folder. A cluster that does not run is not an error.
 func Stop(ctx context.Context, name string, progress io.Writer) error {
 	dir, err := folderOf(name)
 	if err != nil {
@@ -125,7 +122,7 @@ func stopIn(ctx context.Context, dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// sweep stops clusters whose owner is gone, for example a demo that was killed.
+// sweep stops clusters whose owner has ended, for example a killed demo.
 func sweep(ctx context.Context, progress io.Writer) error {
 	root, err := clustersRoot()
 	if err != nil {

@@ -1,9 +1,6 @@
-// Package shape describes the JSON that a kind of object may hold, makes random
-// values of it and random changes to them.
+// Package shape describes the JSON schema of a kind, and generates random values and random changes.
 //
-// A [Shape] comes from the OpenAPI document of an API server ([FromOpenAPI]),
-// or is made up ([Random]) and turned into the schema of a custom resource
-// definition ([Shape.Schema]) and into a Go type ([Shape.GoType]). Whatever is
-// random comes from the generator that is passed in, so that the same seed
-// makes the same values.
+// A [Shape] is read from the OpenAPI document of an API server ([FromOpenAPI]), or is generated ([Random]) and converted to the schema of
+// a custom resource definition ([Shape.Schema]) and to a Go type ([Shape.GoType]). All random values come from the given generator, so
+// that the same seed gives the same values.
 package shape

@@ -11,9 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// GoType returns a Go type that holds values of the shape, as the author of an
-// API could have written it: with pointers or without, with omitempty,
-// omitzero or neither, with the types that encode themselves.
+// GoType returns a Go type for values of the shape, as the author of an API could have written it: with or without pointers, with
+// omitempty, omitzero or neither, and with types that marshal themselves.
 func (s *Shape) GoType(r *rand.Rand) reflect.Type {
 	switch {
 	case s.IntOrString:
@@ -67,15 +66,14 @@ func (s *Shape) goObject(r *rand.Rand) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// freeType returns a type for any JSON. RawExtension holds objects only as far
-// as the API machinery is concerned, but keeps the bytes of anything.
+// freeType returns a type for any JSON. In the API machinery RawExtension is for objects, but it preserves any bytes.
 func freeType(r *rand.Rand) reflect.Type {
 	return pick(r, []reflect.Type{
 		reflect.TypeFor[apiextensionsv1.JSON](), reflect.TypeFor[runtime.RawExtension](), reflect.TypeFor[Own](),
 	})
 }
 
-// Own is a type that encodes itself and hides its field from encoding/json.
+// Own is a type that marshals itself and hides its field from encoding/json.
 type Own struct {
 	// Bytes is the JSON.
 	Bytes []byte `json:"-"`
@@ -89,7 +87,7 @@ func (o Own) MarshalJSON() ([]byte, error) {
 	return o.Bytes, nil
 }
 
-// UnmarshalJSON keeps the bytes.
+// UnmarshalJSON stores the bytes.
 func (o *Own) UnmarshalJSON(data []byte) error {
 	o.Bytes = append([]byte(nil), data...)
 	return nil

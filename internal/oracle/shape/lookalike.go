@@ -8,16 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// MutateAlike returns a copy of the value with one change that somebody who goes
-// by the name of a field, or by what a text means to a parser, takes for none:
-// a text in another spelling of the same number, or a field whose value is the
-// default that other kinds have for a field of that name, added or removed. It
-// returns false where the value has no such place.
+// MutateAlike returns a copy of the value with one change that a comparison by field names or by parsed values would miss: another
+// spelling of the same number, or an added or removed field whose value is the default of other kinds for a field of that name. It
+// returns false if the value has no such field.
 func (s *Shape) MutateAlike(r *rand.Rand, value any) (any, string, bool) {
 	root := runtime.DeepCopyJSONValue(value)
 	var places []place
 	collect(&places, place{shape: s, set: func(v any) { root = v }}, root)
-	// Texts are the most frequent by far, a default to take away the rarest.
+	// Strings are the most frequent by far, a removable default the rarest.
 	drops := slices.DeleteFunc(slices.Clone(places), func(p place) bool { return !p.has || !p.takesForeignDefault() })
 	places = slices.DeleteFunc(places, func(p place) bool { return !p.respellable() && !p.takesForeignDefault() })
 	if len(drops) > 0 && chance(r, 2) {
@@ -31,8 +29,7 @@ func (s *Shape) MutateAlike(r *rand.Rand, value any) (any, string, bool) {
 	return root, p.path + ": " + said, true
 }
 
-// foreignDefaults are defaults that APIs of Kubernetes have for fields of these
-// names.
+// foreignDefaults returns defaults of Kubernetes APIs for fields of these names.
 func foreignDefaults() map[string]any {
 	return map[string]any{
 		"protocol": "TCP", "kind": "Service", "apiVersion": "v1", "volumeMode": "Filesystem", "scope": "*", "status": "True",
@@ -41,7 +38,7 @@ func foreignDefaults() map[string]any {
 	}
 }
 
-// name is the name of the field; empty for what is none.
+// name returns the name of the field; empty if the place is not a field.
 func (p *place) name() string {
 	if strings.HasSuffix(p.path, "]") {
 		return ""
@@ -49,22 +46,19 @@ func (p *place) name() string {
 	return p.path[strings.LastIndex(p.path, ".")+1:]
 }
 
-// respellable reports whether the place holds a text that has another spelling,
-// in a field for which each spelling is a value of its own.
+// respellable reports whether the place has a string with another spelling, in a field where each spelling is a different value.
 func (p *place) respellable() bool {
 	text, ok := p.value.(string)
 	return ok && len(p.shape.Enum) == 0 && p.shape.Format == "" && text != "" && len(spellings(text)) > 1
 }
 
-// takesForeignDefault reports whether the place holds, or could hold, the
-// default that other kinds have for a field of its name.
+// takesForeignDefault reports whether the place has, or could have, the default of other kinds for a field of its name.
 func (p *place) takesForeignDefault() bool {
 	value, ok := p.shape.foreignDefault(p.name())
 	return ok && (!p.has || p.remove != nil && p.value == value)
 }
 
-// foreignDefault returns the default that other kinds have for a field of the
-// name, if the field has none of its own and can hold it.
+// foreignDefault returns the default of other kinds for a field of the name, if the field has no default of its own and accepts it.
 func (s *Shape) foreignDefault(name string) (any, bool) {
 	value, known := foreignDefaults()[name]
 	if !known || s.Default != nil || len(s.Enum) > 0 || s.Format == QuantityFormat {
@@ -91,7 +85,7 @@ func (p *place) changeAlike(r *rand.Rand) string {
 	return Text(p.value) + " -> absent"
 }
 
-// spellings are the texts that somebody could take for the same one.
+// spellings returns the equivalent spellings of a text.
 func spellings(text string) []string {
 	for _, group := range respellings() {
 		if slices.Contains(group, text) {

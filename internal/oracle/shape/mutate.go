@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Mutate returns a copy of the value with one random change, and which one it is.
-// The change may be none, and may make the value invalid where the API knows
-// rules that a schema does not say.
+// Mutate returns a copy of the value with one random change, and its description. The change may be none, and may make the value invalid
+// by API rules that the schema does not contain.
 func (s *Shape) Mutate(r *rand.Rand, value any) (any, string) {
 	root := runtime.DeepCopyJSONValue(value)
 	var places []place
@@ -22,18 +21,18 @@ func (s *Shape) Mutate(r *rand.Rand, value any) (any, string) {
 	return root, p.path + ": " + said
 }
 
-// place is one value inside of another, or one that could be there.
+// place is one value inside another, or an absent one.
 type place struct {
 	path  string
 	shape *Shape
 	value any
 	has   bool
 	set   func(any)
-	// remove takes the value out; nil where it has to stay.
+	// remove removes the value; nil if it is required.
 	remove func()
 }
 
-// collect lists the places in a value, parents before what they hold.
+// collect lists the places in a value, parents first.
 func collect(places *[]place, p place, value any) {
 	p.value, p.has = value, true
 	*places = append(*places, p)
@@ -56,7 +55,7 @@ func collect(places *[]place, p place, value any) {
 func collectFields(places *[]place, p *place, m map[string]any) {
 	for _, name := range sortedNames(m) {
 		if p.shape.Embedded && (name == "apiVersion" || name == "kind" || name == "metadata") {
-			continue // the server checks what they are
+			continue // the server checks their type
 		}
 		below := p.shape.Properties[name]
 		if below == nil {
@@ -91,7 +90,7 @@ func sortedNames(m map[string]any) []string {
 	return names
 }
 
-// change changes the value at the place, and reports how.
+// change changes the value at the place, and returns a description.
 func (p *place) change(r *rand.Rand) string {
 	before := "absent"
 	if p.has {
@@ -116,7 +115,7 @@ func (p *place) put(value any) string {
 	return Text(value)
 }
 
-// other returns another value in place of the present one.
+// other returns a different value.
 func (p *place) other(r *rand.Rand) any {
 	switch x := p.value.(type) {
 	case string:
@@ -142,7 +141,7 @@ func (p *place) otherMap(r *rand.Rand, m map[string]any) any {
 	case p.shape.Preserve && !p.shape.Embedded:
 		m[pick(r, fieldNames())] = freeForm(r, 2)
 	default:
-		// The fields that are missing are places of their own.
+		// Missing fields are places of their own.
 		for _, name := range p.shape.names() {
 			if _, has := m[name]; has && chance(r, 3) {
 				m[name] = p.shape.Properties[name].Value(r)
@@ -169,7 +168,7 @@ func (p *place) otherList(r *rand.Rand, l []any) any {
 	return slices.Insert(l, r.IntN(len(l)+1), item)
 }
 
-// Text renders a value for people, cut where it is long.
+// Text formats a value for people and truncates it.
 func Text(value any) string {
 	out, err := json.Marshal(value)
 	if err != nil {

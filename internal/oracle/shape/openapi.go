@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// FromOpenAPI returns the shape of a kind as the OpenAPI v3 document of its
-// group version describes it, without status and identity, and of metadata
-// with labels and annotations alone.
+// FromOpenAPI returns the shape of a kind in the OpenAPI v3 document of its group version, without status and identity; of the metadata
+// it has only labels and annotations.
 func FromOpenAPI(document []byte, gvk schema.GroupVersionKind) (*Shape, error) {
 	d := openAPI{shapes: map[string]*Shape{}}
 	if err := json.Unmarshal(document, &d.parsed); err != nil {
@@ -36,8 +35,7 @@ func Object(spec *Shape) *Shape {
 	return (&Shape{Type: ObjectType, Properties: map[string]*Shape{"spec": spec}, Required: []string{"spec"}}).asObject()
 }
 
-// asObject leaves out what a plan does not say of an object, and the field that
-// makes a ConfigMap or Secret refuse even what changes nothing.
+// asObject removes the fields that a plan does not set, and the field that makes a ConfigMap or Secret immutable.
 func (s *Shape) asObject() *Shape {
 	out := *s
 	out.Properties = map[string]*Shape{"metadata": metadata()}
@@ -65,7 +63,7 @@ type openAPI struct {
 	shapes map[string]*Shape
 }
 
-// openAPINode is the part of an OpenAPI schema that is read.
+// openAPINode is the relevant part of an OpenAPI schema.
 type openAPINode struct {
 	Ref        string                  `json:"$ref"`
 	AllOf      []openAPINode           `json:"allOf"`
@@ -85,7 +83,7 @@ type openAPINode struct {
 	Kinds []struct{ Group, Version, Kind string } `json:"x-kubernetes-group-version-kind"`
 }
 
-// named resolves a reference once, so that kinds may contain themselves.
+// named resolves a reference once, because kinds may contain themselves.
 func (d *openAPI) named(ref string) *Shape {
 	name := ref[strings.LastIndex(ref, "/")+1:]
 	if s := d.shapes[name]; s != nil {

@@ -2,8 +2,7 @@ package shape
 
 import "math/rand/v2"
 
-// Random returns the shape of the spec of a made-up kind: an object with a few
-// fields of any sort.
+// Random returns the shape of the spec of a generated kind: an object with a few random fields.
 func Random(r *rand.Rand) *Shape { return randomObject(r, 3, 3+r.IntN(4)) }
 
 // randomObject returns an object with n fields.
@@ -100,7 +99,7 @@ func randomScalar(r *rand.Rand) *Shape {
 	return &Shape{Type: BooleanType}
 }
 
-// setItem returns the item of a set, a scalar: the API server refuses objects.
+// setItem returns the item of a set, a scalar: the API server rejects objects.
 func setItem(r *rand.Rand) *Shape {
 	if chance(r, 3) {
 		// The API server rounds larger ones in managedFields.
@@ -109,9 +108,8 @@ func setItem(r *rand.Rand) *Shape {
 	return &Shape{Type: StringType}
 }
 
-// randomMapList returns a list with one key or several. At least one is
-// required, others may have a default: an item of nothing but defaults is lost
-// by the API server itself when it is applied again.
+// randomMapList returns a map list with one or several keys. At least one key is required, others may have a default: the API server
+// itself loses an item with only defaults when it is applied again.
 func randomMapList(r *rand.Rand, depth int) *Shape {
 	items := randomObject(r, depth, 1+r.IntN(3))
 	items.MapType, items.Preserve = "", false

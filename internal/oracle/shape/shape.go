@@ -17,7 +17,7 @@ const (
 	BooleanType = "boolean"
 )
 
-// The formats that the generators know, besides those of integers.
+// The formats that the generators support, in addition to those of integers.
 const (
 	QuantityFormat = "quantity"
 	TimeFormat     = "date-time"
@@ -32,7 +32,7 @@ const (
 	AtomicMap  = "atomic"
 )
 
-// Shape describes a JSON value. It is not changed once it is made.
+// Shape describes a JSON value. It is immutable.
 type Shape struct {
 	// Type is the JSON type.
 	Type string
@@ -40,7 +40,7 @@ type Shape struct {
 	Format string
 	// Properties are the fields of an object with named fields.
 	Properties map[string]*Shape
-	// Required are the names of the fields that must be there.
+	// Required are the names of the required fields.
 	Required []string
 	// Values is the shape of the values of a map.
 	Values *Shape
@@ -48,13 +48,13 @@ type Shape struct {
 	Items *Shape
 	// ListType is how server-side apply merges a list; empty is atomic.
 	ListType string
-	// Keys are the fields that identify an item of a list map.
+	// Keys are the fields that identify an item of a map list.
 	Keys []string
 	// MapType is how server-side apply merges an object; empty is granular.
 	MapType string
-	// Enum are the values allowed; empty allows all.
+	// Enum are the allowed values; empty allows all.
 	Enum []any
-	// Default is what the server fills in; nil is nothing.
+	// Default is the server's default; nil is none.
 	Default any
 	// Nullable allows null.
 	Nullable bool
@@ -62,15 +62,14 @@ type Shape struct {
 	IntOrString bool
 	// Preserve keeps fields without a property.
 	Preserve bool
-	// Embedded is a whole object of the API.
+	// Embedded is an entire object of the API.
 	Embedded bool
 }
 
-// required reports whether the field must be there.
+// required reports whether the field is required.
 func (s *Shape) required(name string) bool { return slices.Contains(s.Required, name) }
 
-// names are the names of the properties, sorted: the order of a map must not
-// decide what is random.
+// names returns the sorted names of the properties, because the order of a map must not influence random values.
 func (s *Shape) names() []string { return slices.Sorted(maps.Keys(s.Properties)) }
 
 // scalar reports whether a value of the shape has no parts.

@@ -8,7 +8,7 @@ import (
 // Value returns a random value. Lists and maps are small.
 func (s *Shape) Value(r *rand.Rand) any { return s.value(r, maxValueDepth) }
 
-// maxValueDepth bounds values of shapes that contain themselves.
+// maxValueDepth limits values of recursive shapes.
 const maxValueDepth = 5
 
 func (s *Shape) value(r *rand.Rand, depth int) any {
@@ -63,7 +63,7 @@ func (s *Shape) object(r *rand.Rand, depth int) map[string]any {
 	return out
 }
 
-// list returns a list of at most n items, unique where the list's type says so.
+// list returns a list of at most n items, unique if the type of the list requires it.
 func (s *Shape) list(r *rand.Rand, depth, n int) []any {
 	out := []any{}
 	if depth <= 0 {
@@ -77,8 +77,7 @@ func (s *Shape) list(r *rand.Rand, depth, n int) []any {
 	return out
 }
 
-// duplicate reports whether the item may not be in the list, as it has the
-// identity of one that is there.
+// duplicate reports whether the list contains an item with the same identity.
 func (s *Shape) duplicate(list []any, item any) bool {
 	if s.ListType != SetList && s.ListType != MapList {
 		return false
@@ -108,8 +107,7 @@ func (s *Shape) identity(item any) string {
 	return string(out)
 }
 
-// Zero returns the value that a Go field has when nobody sets it, or an allowed
-// one where only some are.
+// Zero returns the zero value of a Go field, or an allowed value if there is an enum.
 func (s *Shape) Zero() any {
 	if len(s.Enum) > 0 {
 		return s.Enum[0]
@@ -139,7 +137,7 @@ func (s *Shape) Zero() any {
 	return map[string]any{}
 }
 
-// embedded returns an object as x-kubernetes-embedded-resource wants it.
+// embedded returns an object as x-kubernetes-embedded-resource requires it.
 func embedded(r *rand.Rand) map[string]any {
 	out := map[string]any{
 		"apiVersion": "v1", "kind": pick(r, []string{"ConfigMap", "Secret", "Pod"}),
@@ -151,7 +149,7 @@ func embedded(r *rand.Rand) map[string]any {
 	return out
 }
 
-// freeForm returns any JSON but null.
+// freeForm returns any JSON except null.
 func freeForm(r *rand.Rand, depth int) any {
 	kind := r.IntN(7)
 	if depth <= 0 {

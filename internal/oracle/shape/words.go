@@ -2,9 +2,8 @@ package shape
 
 import "math/rand/v2"
 
-// fieldNames are the names of random fields. Most are names to which the APIs
-// of Kubernetes give a meaning or a default: a custom resource gives them
-// none, so that whoever goes by the name of a field is wrong.
+// fieldNames returns names for random fields. The APIs of Kubernetes have a meaning or a default for most of them; a custom resource does
+// not, so code that depends on the name of a field is wrong.
 func fieldNames() []string {
 	return []string{
 		"protocol", "kind", "apiVersion", "value", "limits", "requests", "group", "weight", "path", "type", "defaultMode",
@@ -16,13 +15,12 @@ func fieldNames() []string {
 	}
 }
 
-// mapKeys are the keys of random maps.
+// mapKeys returns keys of random maps.
 func mapKeys() []string {
 	return []string{"a", "b", "c", "app.properties", "example.com/class", "cpu", "memory", "protocol", "value", "kind", "x-y_z"}
 }
 
-// texts are random strings. Many mean the same to a parser of numbers,
-// quantities, durations or booleans, and none of them are the same string.
+// texts returns random strings. Many are equal when parsed as numbers, quantities, durations or booleans, but all are different strings.
 func texts() []string {
 	return []string{
 		"", "a", "b", "c", "1", "1.0", "01", "010", "+5", "5", "0", "0.0", "-1", "500m", "0.5", "1k", "1000", "1Gi", "1024Mi",
@@ -31,7 +29,7 @@ func texts() []string {
 	}
 }
 
-// respellings are groups of strings that somebody could take for the same.
+// respellings returns groups of strings that are equal when parsed.
 func respellings() [][]string {
 	return [][]string{
 		{"1", "1.0", "01", "+1", "1000m", "1e0"},
@@ -47,7 +45,7 @@ func respellings() [][]string {
 	}
 }
 
-// quantities are valid quantities, in more than one spelling.
+// quantities returns valid quantities, in several spellings.
 func quantities() []string {
 	return []string{"1", "1.0", "1000m", "500m", "0.5", "1k", "1000", "1Gi", "1024Mi", "2", "2.00", "0", "250m", "0.25", "64Mi", "67108864"}
 }
@@ -56,7 +54,7 @@ func integers() []int64 {
 	return []int64{0, 1, 2, 3, 5, -1, 80, 81, 443, 420, 3600, 302, 8080, 1<<31 - 1}
 }
 
-// largeIntegers cannot all be told apart as floating-point numbers.
+// largeIntegers returns integers that floating-point numbers cannot distinguish.
 func largeIntegers() []int64 {
 	return []int64{1 << 53, 1<<53 + 1, 1<<53 + 2, -(1 << 53), 1<<62 + 1, 1 << 62}
 }

@@ -8,19 +8,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Adapter is the interface of a reconciler whose owner has conditions of another shape, see reconcile.ConditionAdapter.
+// Adapter is the interface of a reconciler whose owner has conditions of another type, see reconcile.ConditionAdapter.
 type Adapter[T client.Object] interface {
 	GetConditions(owner T) []metav1.Condition
 	SetConditions(owner T, conditions []metav1.Condition)
 }
 
-// Access reads and writes the conditions of the owners of one controller. The zero value knows those of [Get] and [Set].
+// Access reads and writes the conditions of the owners of one controller. The zero value uses [Get] and [Set].
 type Access struct {
 	get func(client.Object) []metav1.Condition
 	set func(client.Object, []metav1.Condition)
 }
 
-// Of is the access to the conditions of owners of type T: that of the reconciler where it is an [Adapter].
+// Of returns the access to the conditions of owners of type T: that of the reconciler if it is an [Adapter].
 func Of[T client.Object](reconciler any) Access {
 	adapter, ok := reconciler.(Adapter[T])
 	if !ok {
@@ -41,7 +41,7 @@ func Of[T client.Object](reconciler any) Access {
 	}
 }
 
-// Get returns the conditions of an owner, nil for none. The caller does not change them.
+// Get returns the conditions of an owner, nil for none. The caller must not modify them.
 func (a Access) Get(owner client.Object) []metav1.Condition {
 	if a.get != nil {
 		return a.get(owner)
@@ -66,8 +66,8 @@ func (a Access) Set(owner client.Object, list []metav1.Condition) {
 	}
 }
 
-// Get returns the conditions in the field Status.Conditions of an object, or in status.conditions of an unstructured one; nil
-// where it has none, or they have another shape.
+// Get returns the conditions in the field Status.Conditions of an object, or in status.conditions of an unstructured one; nil if it has
+// none, or they have another type.
 func Get(object client.Object) []metav1.Condition {
 	if u, ok := object.(runtime.Unstructured); ok {
 		return getUnstructured(u)
@@ -82,12 +82,12 @@ func Get(object client.Object) []metav1.Condition {
 	return nil
 }
 
-// field is the field Status.Conditions, not valid where there is none.
+// field returns the field Status.Conditions, invalid if there is none.
 func field(object client.Object) reflect.Value {
 	v := reflect.ValueOf(object)
 	for _, name := range []string{"Status", "Conditions"} {
 		if v.Kind() == reflect.Pointer {
-			v = v.Elem() // that of nil is not valid
+			v = v.Elem() // Elem of nil is invalid
 		}
 		if v.Kind() != reflect.Struct {
 			return reflect.Value{}

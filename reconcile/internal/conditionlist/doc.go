@@ -1,2 +1,2 @@
-// Package conditionlist finds the conditions of an owner, whatever the Go type of the owner is.
+// Package conditionlist reads and writes the conditions of an owner of any Go type.
 package conditionlist

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// getUnstructured returns what of status.conditions is a condition.
+// getUnstructured returns the valid conditions in status.conditions.
 func getUnstructured(object runtime.Unstructured) (out []metav1.Condition) {
 	found, _, _ := unstructured.NestedFieldNoCopy(object.UnstructuredContent(), "status", "conditions")
 	list, _ := found.([]any)
@@ -20,7 +20,7 @@ func getUnstructured(object runtime.Unstructured) (out []metav1.Condition) {
 	return out
 }
 
-// setUnstructured replaces status.conditions. A status that is no object stays.
+// setUnstructured replaces status.conditions. It does not change a status that is not an object.
 func setUnstructured(object runtime.Unstructured, list []metav1.Condition) {
 	out := make([]any, 0, len(list))
 	for i := range list {

@@ -10,18 +10,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Reader is implemented by readers that remember derived values.
+// Reader is implemented by readers that cache derived values.
 type Reader interface {
 	client.Reader
-	// Derived returns the value of a derivation, which must not be changed.
+	// Derived returns the value of a derivation. The caller must not modify it.
 	Derived(ctx context.Context, d Derivation) (any, error)
 }
 
-// Derivation is the declaration of a value of a selection, without its types. Equal ones are the same value.
+// Derivation declares a value of a selection, without its types. Equal derivations have the same value.
 type Derivation interface { //nolint:interfacebloat // what a reconcile.Derivation has
-	// String is the name of the value.
+	// String returns the name of the value.
 	String() string
-	// Of is the reconcile.Derivation.
+	// Of returns the reconcile.Derivation.
 	Of() any
 	// Selection returns the namespace and the labels of the objects, empty and nil for all.
 	Selection() (namespace string, matching labels.Selector)
@@ -31,11 +31,11 @@ type Derivation interface { //nolint:interfacebloat // what a reconcile.Derivati
 	// Each and Merge are the functions of the derivation.
 	Each(object client.Object) any
 	Merge(parts []any) any
-	// Limit is how many bytes may be remembered of what the objects give.
+	// Limit returns the maximum size of the remembered contributions in bytes.
 	Limit() int
 }
 
-// Through returns the reader, or one that computes values anew where it remembers none.
+// Through returns the reader, or one that computes values without a cache.
 func Through(r client.Reader) Reader {
 	if remembering, ok := r.(Reader); ok {
 		return remembering
@@ -43,7 +43,7 @@ func Through(r client.Reader) Reader {
 	return listing{r}
 }
 
-// listing computes values anew.
+// listing computes values without a cache.
 type listing struct{ client.Reader }
 
 func (r listing) Derived(ctx context.Context, d Derivation) (any, error) {

@@ -13,33 +13,33 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/fingerprint"
 )
 
-// Source is where the objects come from and what is made of them. The functions are pure, save for the two that read.
+// Source defines the objects and the functions of a value. The functions are pure, except for List and Get.
 type Source struct {
-	// List reads all objects, Get one of them; nil means that it does not exist or is none of them.
+	// List reads all objects, Get one of them; nil means that it does not exist or is not selected.
 	List func(ctx context.Context) ([]client.Object, error)
 	Get  func(ctx context.Context, name types.NamespacedName) (client.Object, error)
-	// Each is what one object gives, and Merge what all give together, in the order of namespace and name.
+	// Each returns the contribution of one object, and Merge combines all contributions in the order of namespace and name.
 	Each  func(object client.Object) any
 	Merge func(parts []any) any
-	// MaxBytes is how much of what the objects give is remembered. With more all of them are read again at each change.
+	// MaxBytes is the maximum size of the remembered contributions. Beyond it, each change reads all objects again.
 	MaxBytes int
 }
 
-// Value is a value and what the objects gave to it. It is safe for concurrent use.
+// Value is a derived value and the contributions of its objects. It is safe for concurrent use.
 type Value struct {
 	source Source
 
 	mu     sync.Mutex
-	known  bool // the fields below are those of the objects that have been read
+	known  bool // the fields below are valid
 	parts  []part
-	kept   bool // parts are all objects; false when they take more than is to be remembered
+	kept   bool // parts has all objects; false if they exceed the limit
 	bytes  int
 	merged any
 	sum    fingerprint.Sum
-	sound  bool // sum is that of merged; false when a value cannot be compared
+	sound  bool // sum is that of merged; false if a value cannot be compared
 }
 
-// part is what one object gives.
+// part is the contribution of one object.
 type part struct {
 	name  types.NamespacedName
 	value any
@@ -51,7 +51,7 @@ type part struct {
 // New returns a value that has not been computed.
 func New(source Source) *Value { return &Value{source: source} }
 
-// Get returns the value. It is computed by the first call, and when somebody has changed it.
+// Get returns the value. It computes the value on the first call, and if a caller has modified it.
 func (v *Value) Get(ctx context.Context) (any, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -64,8 +64,8 @@ func (v *Value) Get(ctx context.Context) (any, error) {
 	return v.merged, nil
 }
 
-// Update reads the object again and reports whether the value is another one since. A value that nobody has asked for stays
-// unknown, and what cannot be read or computed now is computed by the next Get, which reports why.
+// Update reads the object again and reports whether the value has changed. A value that was never read stays unknown. An error is
+// reported by the next Get, which tries again.
 func (v *Value) Update(ctx context.Context, name types.NamespacedName) (changed bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -81,7 +81,7 @@ func (v *Value) Update(ctx context.Context, name types.NamespacedName) (changed 
 	return news && (!compared || !v.sound || before != v.sum)
 }
 
-// Forget drops what was computed.
+// Forget drops the computed value.
 func (v *Value) Forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -111,10 +111,10 @@ func (v *Value) compute(ctx context.Context) error {
 	return nil
 }
 
-// update brings one part up to date and reports whether it is another one.
+// update updates one part and reports whether it has changed.
 func (v *Value) update(ctx context.Context, name types.NamespacedName) (changed bool, err error) {
 	defer func() {
-		if reason := recover(); reason != nil { // no pass runs that could report it; the next one does
+		if reason := recover(); reason != nil { // no reconciliation runs that could report it; the next one does
 			err = fmt.Errorf("panic: %v", reason)
 		}
 	}()
@@ -149,7 +149,7 @@ func (v *Value) of(object client.Object) part {
 	return p
 }
 
-// put adds a part or takes the place of that of the same object.
+// put adds a part or replaces that of the same object.
 func (v *Value) put(p part) {
 	at, found := slices.BinarySearchFunc(v.parts, p.name, compareName)
 	if found {
@@ -161,7 +161,7 @@ func (v *Value) put(p part) {
 	v.bytes += p.bytes + len(p.name.Namespace) + len(p.name.Name)
 }
 
-// merge computes the value, and lets go of parts that take more than is to be remembered.
+// merge computes the value, and drops the parts if they exceed the limit.
 func (v *Value) merge() {
 	values := make([]any, len(v.parts))
 	for i := range v.parts {

@@ -14,13 +14,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// The words of decisions that the engine uses.
+// Decisions of the engine.
 const (
 	verbNone         = apply.VerbNone
 	reasonReadFailed = apply.ReasonReadFailed
 )
 
-// ensureAll ensures what is planned and not up to date. One that fails stops no other.
+// ensureAll ensures the planned resources that are not up to date. A failure does not stop the others.
 func (p *pass) ensureAll() {
 	for i := range p.planned {
 		one := &p.planned[i]
@@ -37,7 +37,7 @@ func (p *pass) ensureAll() {
 	}
 }
 
-// ensure makes one thing be as planned.
+// ensure ensures one resource.
 func (p *pass) ensure(one *planned) {
 	found, err := p.observe(p.ctx, one.kind, p.key, one.key)
 	if err != nil {
@@ -58,18 +58,18 @@ func (p *pass) ensure(one *planned) {
 	}
 }
 
-// observeSoon requeues the owner to observe the result of Ensure. There may be no event: a stream may be broken. The first delay is zero; it grows
-// while the system does not report the resource as up to date.
+// observeSoon requeues the owner to observe the result of Ensure. There may be no event, because a stream may be broken. The first delay
+// is zero; it grows while the system does not report the resource as up to date.
 func (p *pass) observeSoon(i id) {
 	after := p.owner.ensured[i]
 	p.owner.ensured[i] = min(max(2*after, time.Second), maxObserve)
 	p.requeue(max(after, time.Nanosecond))
 }
 
-// maxObserve bounds the pause before a resource that is ensured again and again is observed.
+// maxObserve is the maximum delay before a resource that is repeatedly ensured is observed.
 const maxObserve = 5 * time.Minute
 
-// effect has a one-shot effect happen, unless its marker is there.
+// effect performs a one-shot effect, unless its marker exists.
 func (p *pass) effect(one *planned) {
 	if p.record.markers[one.id] || p.owner.sent[one.id] {
 		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: apply.ReasonUpToDate}, apply.OutcomeUnchanged)
@@ -81,7 +81,7 @@ func (p *pass) effect(one *planned) {
 	}
 }
 
-// send calls the system, and reports whether it has answered.
+// send calls the system, and reports whether it responded.
 func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome) bool {
 	if p.config.DryRun {
 		p.tell(one.id, decision, outcome)
@@ -96,7 +96,7 @@ func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome
 		answer, err = one.kind.ensure(ctx, one.key, one.spec)
 		return err
 	})
-	if errors.Is(err, ErrNotFound) { // what the thing needs is missing
+	if errors.Is(err, ErrNotFound) { // a dependency of the resource is missing
 		err = one.kind.failed(Call{Kind: one.kind.name, Verb: VerbEnsure, Key: one.key}, err)
 	}
 	if err != nil {
@@ -110,7 +110,7 @@ func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome
 	return true
 }
 
-// removeAll removes what the owner has and does not plan.
+// removeAll removes the owner's resources that are not planned.
 func (p *pass) removeAll(plan *apply.Plan) {
 	for _, i := range sorted(p.record.things) {
 		if p.plans(i) {
@@ -126,7 +126,7 @@ func (p *pass) removeAll(plan *apply.Plan) {
 	}
 }
 
-// mayRemove reports whether a thing that is not planned is unwanted: what is not known is not.
+// mayRemove reports whether to remove a resource that is not planned. It is kept if the plan is incomplete.
 func (p *pass) mayRemove(plan *apply.Plan, k *kind, i id) bool {
 	gvk := gvkOf(i.kind)
 	_, unknown := plan.Unknown[gvk.GroupKind()]
@@ -137,7 +137,7 @@ func (p *pass) mayRemove(plan *apply.Plan, k *kind, i id) bool {
 	if p.config.DryRun {
 		return k.options.Permit(p.key, i.key) == nil
 	}
-	if k.options.Permit(p.key, i.key) != nil { // it is not the owner's any more: the claim goes, the resource stays
+	if k.options.Permit(p.key, i.key) != nil { // the key belongs to another owner: release the claim, keep the resource
 		p.storeRemoved(i)
 		return false
 	}
@@ -147,7 +147,7 @@ func (p *pass) mayRemove(plan *apply.Plan, k *kind, i id) bool {
 		p.failed(i, apply.Decision{Verb: verbNone, Reason: reasonReadFailed}, err)
 	case others:
 		delete(p.record.things, i)
-		p.requeue(time.Nanosecond) // to take it off the annotation
+		p.requeue(time.Nanosecond) // to remove it from the annotation
 	case !mine:
 		delete(p.record.things, i)
 		p.lost[i] = true
@@ -181,18 +181,18 @@ func (p *pass) removeOne(k *kind, i id) {
 	}
 }
 
-// storeRemoved stores that the owner no longer has a resource, and reports whether it could.
+// storeRemoved records that the owner no longer has a resource, and reports whether that succeeded.
 func (p *pass) storeRemoved(i id) bool {
 	if err := p.registry.removed(p.ctx, p.claimOf(i)); err != nil {
 		p.failed(i, apply.Decision{Verb: apply.VerbPrune, Reason: apply.ReasonNotPlanned}, err)
 		return false
 	}
 	delete(p.record.things, i)
-	p.requeue(time.Nanosecond) // to take it off the annotation, and to delete the claim
+	p.requeue(time.Nanosecond) // to remove it from the annotation and delete the claim
 	return true
 }
 
-// failed tells of an error; a call that only has to wait for its turn is none.
+// failed reports an error. A call that only waits for its turn is not an error.
 func (p *pass) failed(i id, decision apply.Decision, err error) {
 	var limited *limitedError
 	if errors.As(err, &limited) {
@@ -204,8 +204,8 @@ func (p *pass) failed(i id, decision apply.Decision, err error) {
 	p.tell(i, decision, apply.OutcomeFailed)
 }
 
-// orphaned reports whether the deletion of the owner leaves what it has made: its finalizers say so, or said so when they were seen last, or
-// the apply engine has noted it.
+// orphaned reports whether the deletion of the owner orphans its resources: its finalizers require it, or did when they were last read,
+// or the apply engine has recorded it.
 func (p *pass) orphaned() bool {
 	if p.sawOrphan(p.object) {
 		return true
@@ -214,14 +214,14 @@ func (p *pass) orphaned() bool {
 	return notes[p.config.Domain+"/"+orphanNote] == orphanValue || notes[strings.TrimSuffix(p.annotation, annotationName)+orphanNote] == orphanValue
 }
 
-// The note of the apply engine that the deletion of an owner leaves its children.
+// Annotation of the apply engine: the deletion of the owner orphans its children.
 const (
 	orphanNote  = "orphan"
 	orphanValue = "true"
 )
 
-// AnnounceOwner tells the engine that an owner has changed in its cache. It matters for an owner whose deletion leaves what it has made,
-// which does not show for long. It is cheap.
+// AnnounceOwner informs the engine of a change of an owner in its cache. It matters for an owner whose deletion orphans its resources,
+// which is visible only briefly. It is cheap.
 func (e *Engine) AnnounceOwner(object client.Object) {
 	if !object.GetDeletionTimestamp().IsZero() {
 		e.sawOrphan(object)

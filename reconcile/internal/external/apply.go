@@ -19,13 +19,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// Wrap returns an applier that carries out what a plan has outside of the cluster, and gives the rest to next:
+// Wrap returns an applier that carries out the external part of a plan, and passes the rest to next:
 //
-//  1. what the plan adds is recorded on the owner by next, with the finalizer, before it applies the children;
-//  2. what is missing or not up to date is ensured, once next has confirmed that the owner is there;
-//  3. what is recorded and no longer planned is removed, and is taken off the record by the pass after.
+//  1. next records the additions of the plan on the owner, with the finalizer, before it applies the children;
+//  2. once next has confirmed that the owner exists, missing and outdated resources are ensured;
+//  3. recorded resources that left the plan are removed; the next reconciliation removes them from the record.
 //
-// Of an owner that is being deleted things are removed first, unless its plan still names them, and the finalizer stays until all are.
+// For an owner that is being deleted, resources are removed first, unless its plan still includes them. The finalizer remains until all
+// are removed.
 func (e *Engine) Wrap(next pipeline.Applier) pipeline.Applier {
 	return &applier{Engine: e, next: next}
 }
@@ -65,8 +66,8 @@ func (a *applier) Apply(ctx context.Context, object client.Object, plan apply.Pl
 	return p.carryOut(&plan, a.next)
 }
 
-// unreadable applies the children where the claims cannot be read: what the owner has is not known, so nothing is claimed or removed, and the
-// owner stays.
+// unreadable applies the children if the claims cannot be read. The owner's resources are unknown then, so nothing is claimed or removed,
+// and the finalizer remains.
 func (a *applier) unreadable(p *pass, plan *apply.Plan, err error) apply.Result {
 	if value := p.object.GetAnnotations()[p.annotation]; value != "" {
 		p.annotate(plan, value)
@@ -86,29 +87,29 @@ type pass struct {
 	owner  *owner
 	record set // resources that the owner has claimed, and the markers of its effects
 
-	removed map[id]bool // claims of the owner whose resource was removed
-	lost    map[id]bool // resources that the annotation names and no claim proves
+	removed map[id]bool // claims of the owner with a removed resource
+	lost    map[id]bool // resources in the annotation without a claim
 
 	planned []planned
 	objects []apply.ObjectResult
 	again   time.Duration
 
-	// confirm reports whether the owner is there: a thing that is made for one that is gone stays for ever, and one that is removed for it may be
-	// that of the next owner of the name.
+	// confirm reports whether the owner exists: a resource created for a deleted owner would leak, and one removed for it may belong to the
+	// next owner with the name.
 	confirm func(context.Context, client.Object) error
 }
 
-// planned is one thing of a plan.
+// planned is one resource of a plan.
 type planned struct {
 	id
 	kind *kind
 	spec any
 	once bool
-	wait string // until when it is held back, empty for not at all
-	err  error  // why it cannot be ensured, found before any call
+	wait string // the condition that it waits for, empty for none
+	err  error  // why it cannot be ensured, known before any call
 }
 
-// split takes what is outside of the cluster out of the plan.
+// split separates the external part of the plan.
 func (p *pass) split(plan *apply.Plan) error {
 	children := make([]apply.Child, 0, len(plan.Children))
 	var errs []error
@@ -145,13 +146,13 @@ func invalid(format string, args ...any) error {
 	return health.NewError(health.InvalidSpec, "InvalidExternalObject", fmt.Sprintf(format, args...), nil)
 }
 
-// read fills in what the owner has: its claims, and the markers in its annotation. The annotation of the owner can be written by every account that
-// may edit the owner. What it names besides is looked up in the claims; a resource without a claim is reported and never removed.
+// read reads the owner's resources: its claims, and the markers in its annotation. Every account that may edit the owner can write the
+// annotation. Other keys in it are looked up in the claims; a resource without a claim is reported and never removed.
 func (p *pass) read() error {
 	p.record, p.lost = newSet(), map[id]bool{}
 	hints, uid, err := decode(p.object.GetAnnotations()[p.annotation])
 	if err != nil || uid != "" && uid != p.object.GetUID() {
-		hints = newSet() // it is broken, or was copied from another owner
+		hints = newSet() // it is malformed, or was copied from another owner
 	}
 	if uid == p.object.GetUID() || provenBy(p.object, p.annotation, p.metadataManager()) {
 		p.record.markers = hints.markers
@@ -172,7 +173,7 @@ func (p *pass) read() error {
 	return nil
 }
 
-// lookUp looks for the claim of a resource that the annotation of the owner names.
+// lookUp looks up the claim of a resource in the owner's annotation.
 func (p *pass) lookUp(i id) error {
 	if things, removed := p.registry.of(p.object.GetUID()); things[i] || removed[i] || p.plans(i) || p.forgets() {
 		return nil
@@ -192,8 +193,8 @@ func (p *pass) lookUp(i id) error {
 	return err
 }
 
-// forgets reports whether an annotation of the owner permits to forget resources without a claim. It names the UID of the owner, so that a copy
-// of the owner permits nothing.
+// forgets reports whether an annotation of the owner permits to forget resources without a claim. The annotation contains the UID of the
+// owner, so that a copy of the owner permits nothing.
 func (p *pass) forgets() bool {
 	return p.object.GetAnnotations()[p.forgetAnnotation()] == string(p.object.GetUID())
 }
@@ -208,8 +209,8 @@ func (p *pass) claimOf(i id) Claim {
 
 func (e *Engine) metadataManager() string { return e.config.FieldManager + ":metadata" }
 
-// wanted is what has to be on the record before anything is done: what may exist and what is planned, without what is confirmed to be
-// gone. Planned things that cannot be the owner's get their error.
+// wanted returns the set to record before any call: resources that may exist and planned ones, without those that were removed. It sets
+// the error of planned resources that the owner cannot have.
 func (p *pass) wanted() set {
 	out := p.record.clone()
 	maps.Copy(out.things, p.lost)
@@ -242,7 +243,7 @@ func (p *pass) plans(i id) bool {
 	return slices.ContainsFunc(p.planned, func(one planned) bool { return one.id == i })
 }
 
-// refused returns why the owner cannot have a thing.
+// refused returns the reason why the owner cannot have a resource.
 func (p *pass) refused(k *kind, i id) error {
 	if err := k.options.Permit(p.key, i.key); err != nil {
 		return p.refusal(k, i, health.InvalidSpec, reasonForbidden, err)
@@ -271,7 +272,7 @@ func (p *pass) claimed(k *kind, other *Claim) error {
 	return p.refusal(k, other.id(), health.Conflict, reasonClaimed, &claimedError{*other})
 }
 
-// claimedError is that another owner has an external resource.
+// claimedError reports that another owner has the external resource.
 type claimedError struct{ by Claim }
 
 func (e *claimedError) Error() string {
@@ -279,7 +280,7 @@ func (e *claimedError) Error() string {
 		e.by.Controller, e.by.Owner, e.by.UID, ClaimName(e.by.Kind, e.by.Key))
 }
 
-// claimAll stores the claims of what is planned.
+// claimAll stores the claims of the planned resources.
 func (p *pass) claimAll() {
 	for n := range p.planned {
 		one := &p.planned[n]
@@ -300,7 +301,7 @@ func (p *pass) claimAll() {
 	}
 }
 
-// reportLost reports what the annotation names and no claim proves.
+// reportLost reports resources in the annotation without a claim.
 func (p *pass) reportLost() {
 	for _, i := range sorted(p.lost) {
 		err := &Error{
@@ -312,7 +313,7 @@ func (p *pass) reportLost() {
 	}
 }
 
-// carryOut is the pass of an owner that stays.
+// carryOut handles an owner that is not being deleted.
 func (p *pass) carryOut(plan *apply.Plan, next pipeline.Applier) apply.Result {
 	want := p.wanted()
 	value, err := want.encode(p.object.GetUID())
@@ -345,7 +346,7 @@ func (p *pass) annotate(plan *apply.Plan, value string) {
 		apply.Force(fmt.Sprintf("metadata.annotations[%q]", p.annotation)))
 }
 
-// releaseRemoved deletes the claims of what was removed, once the annotation of the owner no longer names it.
+// releaseRemoved deletes the claims of removed resources, once the owner's annotation no longer lists them.
 func (p *pass) releaseRemoved() {
 	for _, i := range sorted(p.removed) {
 		if p.plans(i) {
@@ -361,7 +362,7 @@ func (p *pass) next(next pipeline.Applier, plan apply.Plan) apply.Result {
 	return next.Apply(p.ctx, p.object, plan)
 }
 
-// isRecorded reports whether the owner has the record and, for things, the finalizer, as far as this process was answered.
+// isRecorded reports whether the owner has the record and, for resources, the finalizer, by the last response of the API server.
 func (p *pass) isRecorded(value string, things bool) bool {
 	if value == "" {
 		return true
@@ -372,8 +373,8 @@ func (p *pass) isRecorded(value string, things bool) bool {
 	return !things || slices.Contains(p.object.GetFinalizers(), p.config.Finalizer)
 }
 
-// blockAll reports the planned things that could not be recorded yet. The error of the owner's write is in the result of the engine, which also
-// decides when a refused write is sent again. Without an error the cache does not show the record yet.
+// blockAll reports the planned resources that could not be recorded yet. The engine's result has the error of the owner's write; the engine
+// also decides when a refused write is repeated. Without an error the cache does not show the record yet.
 func (p *pass) blockAll(written bool) {
 	for _, one := range p.planned {
 		p.tell(one.id, apply.Decision{Verb: verbNone, Reason: reasonReadFailed}, apply.OutcomeBlocked)
@@ -383,7 +384,7 @@ func (p *pass) blockAll(written bool) {
 	}
 }
 
-// finalize is the pass of an owner that is being deleted.
+// finalize handles an owner that is being deleted.
 func (p *pass) finalize(plan *apply.Plan, next pipeline.Applier) apply.Result {
 	orphaned := p.orphaned()
 	if !orphaned {
@@ -398,8 +399,8 @@ func (p *pass) finalize(plan *apply.Plan, next pipeline.Applier) apply.Result {
 	return p.joined(result)
 }
 
-// releaseAll deletes the claims of an owner that has no finalizer any more. A claim that stays does not keep other owners from the key, as its owner is
-// gone.
+// releaseAll deletes the claims of an owner without finalizer. A remaining claim does not block other owners, because its owner does not
+// exist.
 func (p *pass) releaseAll() {
 	things, removed := p.registry.of(p.object.GetUID())
 	maps.Copy(things, removed)
@@ -410,7 +411,7 @@ func (p *pass) releaseAll() {
 	}
 }
 
-// joined adds what became of the things outside to the result of the engine.
+// joined adds the results of the external resources to the engine's result.
 func (p *pass) joined(result apply.Result) apply.Result {
 	result.Objects = append(result.Objects, p.objects...)
 	if p.again > 0 && (result.RequeueAfter == 0 || p.again < result.RequeueAfter) {
@@ -425,7 +426,7 @@ func (p *pass) requeue(after time.Duration) {
 	}
 }
 
-// tell adds what became of one thing to the result.
+// tell adds the result of one resource.
 func (p *pass) tell(i id, decision apply.Decision, outcome apply.Outcome) *apply.ObjectResult {
 	decision.GVK, decision.Key = gvkOf(i.kind), types.NamespacedName{Name: i.key}
 	p.objects = append(p.objects, apply.ObjectResult{Decision: decision, Outcome: outcome})

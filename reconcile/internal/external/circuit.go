@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxOpen bounds how long a circuit stays open.
+// maxOpen is the maximum time for which a circuit stays open.
 const maxOpen = time.Minute
 
-// limits keeps the rate and the circuit of each system of one kind. A system that is well has no circuit, so that the number of systems
-// costs nothing but their rates. It is told the time, which makes it the same in a test.
+// limits holds the rate and the circuit of each system of one kind. A healthy system has no circuit, so it costs only its rate. The
+// caller passes the time, which makes tests deterministic.
 type limits struct {
 	options Options
 
@@ -25,9 +25,9 @@ type limits struct {
 type circuit struct {
 	failures int
 	last     *Error
-	open     time.Duration // how long it is open this time; zero is closed
+	open     time.Duration // current duration of the open state; zero is closed
 	until    time.Time
-	probing  bool // one call is on its way through an open circuit
+	probing  bool // one call is in flight through an open circuit
 
 	waiting map[types.NamespacedName]bool // owners whose call failed or was not sent
 }
@@ -36,10 +36,10 @@ func newLimits(options Options) *limits {
 	return &limits{options: options, rates: map[string]*rate.Limiter{}, circuits: map[string]*circuit{}}
 }
 
-// maxRates is how many rates are kept; those that are not in use are dropped beyond it.
+// maxRates is the maximum number of rates; unused ones are dropped beyond it.
 const maxRates = 1000
 
-// wait returns after which time a call may be sent; zero is now.
+// wait returns the delay until a call may be sent; zero is now.
 func (l *limits) wait(system string, now time.Time) time.Duration {
 	if l.options.Rate <= 0 {
 		return 0
@@ -61,12 +61,12 @@ func (l *limits) wait(system string, now time.Time) time.Duration {
 	reservation := limiter.ReserveN(now, 1)
 	delay := reservation.DelayFrom(now)
 	if delay > 0 {
-		reservation.CancelAt(now) // the pass comes again
+		reservation.CancelAt(now) // the owner is requeued
 	}
 	return delay
 }
 
-// allow returns why a call must not be sent now, nil when it may.
+// allow returns the reason why a call must not be sent now, nil if it may.
 func (l *limits) allow(system string, owner types.NamespacedName, now time.Time) *openError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *limits) allow(system string, owner types.NamespacedName, now time.Time)
 	return nil
 }
 
-// succeeded closes the circuit and returns the owners that have waited for that.
+// succeeded closes the circuit and returns the waiting owners.
 func (l *limits) succeeded(system string) []types.NamespacedName {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +98,7 @@ func (l *limits) succeeded(system string) []types.NamespacedName {
 	return out
 }
 
-// failed counts a failure. It returns after which time somebody should ask again, zero as long as the circuit is closed.
+// failed counts a failure. It returns the delay until the next probe, zero while the circuit is closed.
 func (l *limits) failed(system string, owner types.NamespacedName, err *Error, now time.Time) time.Duration {
 	if l.options.Failures < 0 {
 		return 0
@@ -117,14 +117,14 @@ func (l *limits) failed(system string, owner types.NamespacedName, err *Error, n
 		return 0
 	}
 	if now.Before(c.until) {
-		return 0 // a call that was on its way when the circuit opened
+		return 0 // a call that was in flight when the circuit opened
 	}
 	c.open = min(max(2*c.open, l.options.Open), maxOpen)
 	c.until = now.Add(c.open)
 	return c.open
 }
 
-// forget drops an owner that is gone.
+// forget drops a deleted owner.
 func (l *limits) forget(owner types.NamespacedName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,7 +133,7 @@ func (l *limits) forget(owner types.NamespacedName) {
 	}
 }
 
-// opened returns the systems whose circuit is open.
+// opened returns the number of systems with an open circuit.
 func (l *limits) opened() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Claim records which owner has one external resource.
+// Claim records which owner has an external resource.
 type Claim struct {
 	// Kind and Key name the resource.
 	Kind, Key string
@@ -29,17 +29,17 @@ func (c Claim) id() id { return id{c.Kind, c.Key} }
 type Claims interface {
 	// List returns all claims.
 	List(ctx context.Context) ([]Claim, error)
-	// Get returns the claim of a kind and key, nil where there is none.
+	// Get returns the claim of a kind and key, nil if there is none.
 	Get(ctx context.Context, kind, key string) (*Claim, error)
-	// Create stores a claim and returns nil, or returns the claim that exists already and stores nothing.
+	// Create stores a claim and returns nil. If a claim exists already, Create returns it and stores nothing.
 	Create(ctx context.Context, claim Claim) (existing *Claim, err error)
-	// MarkRemoved sets Removed in the claim of this kind, key and UID. A claim that does not exist or has another UID is left alone.
+	// MarkRemoved sets Removed in the claim of this kind, key and UID. It ignores a claim that does not exist or has another UID.
 	MarkRemoved(ctx context.Context, claim Claim) error
-	// Delete deletes the claim of this kind, key and UID. A claim that does not exist or has another UID is left alone.
+	// Delete deletes the claim of this kind, key and UID. It ignores a claim that does not exist or has another UID.
 	Delete(ctx context.Context, claim Claim) error
 }
 
-// MemoryClaims are [Claims] that last as long as the process. They are for tests.
+// MemoryClaims are [Claims] in memory, for tests.
 type MemoryClaims struct {
 	mu     sync.Mutex
 	claims map[id]Claim
@@ -99,21 +99,22 @@ func (m *MemoryClaims) Delete(_ context.Context, claim Claim) error {
 	return nil
 }
 
-// registry is the cache of the claims of one controller. The stored claims decide: a claim of another process is read before it counts.
+// registry is the cache of the claims of one controller. The stored claims are authoritative: a claim of another process is read before
+// it is used.
 type registry struct {
 	claims     Claims
 	controller string
 	// alive reports whether the owner of a claim of this controller exists.
 	alive func(ctx context.Context, owner types.NamespacedName, uid types.UID) (bool, error)
 
-	loading sync.Mutex // one process lists once
+	loading sync.Mutex // allows one concurrent list
 	loaded  bool
 
 	mu   sync.Mutex
-	mine map[types.UID]map[id]bool // claims by owner; true where the resource was removed
+	mine map[types.UID]map[id]bool // claims by owner; true if the resource was removed
 }
 
-// load reads all claims once. Until it succeeds nothing is claimed or removed.
+// load reads all claims once. Until it succeeds, nothing is claimed or removed.
 func (r *registry) load(ctx context.Context) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
@@ -131,7 +132,7 @@ func (r *registry) load(ctx context.Context) error {
 	return nil
 }
 
-// note remembers a claim of an owner of this controller.
+// note records a claim of an owner of this controller.
 func (r *registry) note(c *Claim) {
 	if c.Controller != r.controller {
 		return
@@ -153,7 +154,7 @@ func (r *registry) drop(i id, uid types.UID) {
 	}
 }
 
-// forget drops an owner that is gone from the cache.
+// forget drops a deleted owner from the cache.
 func (r *registry) forget(uid types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +176,7 @@ func (r *registry) of(uid types.UID) (things, removed map[id]bool) {
 	return things, removed
 }
 
-// holder reads who has a resource, nil for no owner.
+// holder reads the claim of a resource, nil if there is none.
 func (r *registry) holder(ctx context.Context, i id) (*Claim, error) {
 	found, err := r.claims.Get(ctx, i.kind, i.key)
 	if err == nil && found != nil {
@@ -184,7 +185,7 @@ func (r *registry) holder(ctx context.Context, i id) (*Claim, error) {
 	return found, err
 }
 
-// owned reports whether the stored claim of a resource is that of the owner, and whether it is that of another one.
+// owned reports whether the stored claim of a resource belongs to the owner, and whether it belongs to another one.
 func (r *registry) owned(ctx context.Context, i id, uid types.UID) (mine, others bool, err error) {
 	found, err := r.holder(ctx, i)
 	if err != nil {
@@ -197,16 +198,16 @@ func (r *registry) owned(ctx context.Context, i id, uid types.UID) (mine, others
 	return mine, found != nil && !mine, nil
 }
 
-// blocks reports whether a claim keeps another owner from claiming the same resource: that of an owner which exists no more does not.
+// blocks reports whether a claim prevents another owner from claiming the same resource. The claim of a deleted owner does not.
 func (r *registry) blocks(ctx context.Context, found *Claim, owner types.NamespacedName, uid types.UID) (bool, error) {
 	switch {
 	case found == nil || found.Removed:
 		return false, nil
 	case found.Controller != r.controller:
-		return true, nil // its owner is of a kind that this controller does not read
+		return true, nil // this controller does not read the kind of its owner
 	case found.UID == uid:
 		return false, nil
-	case found.Owner == owner: // two owners cannot have one name: the former one is gone
+	case found.Owner == owner: // the name is unique, so the former owner was deleted
 		return false, nil
 	case r.alive == nil:
 		return true, nil
@@ -214,7 +215,7 @@ func (r *registry) blocks(ctx context.Context, found *Claim, owner types.Namespa
 	return r.alive(ctx, found.Owner, found.UID)
 }
 
-// claim stores the claim of an owner that exists, and returns the claim of another owner that keeps it from it.
+// claim stores the claim of an existing owner, or returns the blocking claim of another owner.
 func (r *registry) claim(ctx context.Context, wanted Claim) (other *Claim, err error) {
 	r.mu.Lock()
 	removed, known := r.mine[wanted.UID][wanted.id()]

@@ -14,19 +14,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ConfigMapClaims are [Claims] in ConfigMaps of one namespace, one for each external resource. The name follows from the kind and the key, so that
-// the API server refuses a second claim, also one of another process.
+// ConfigMapClaims are [Claims] in ConfigMaps of one namespace, one for each external resource. The name of a ConfigMap is derived from
+// the kind and the key, so that the API server rejects a second claim, also from another process.
 type ConfigMapClaims struct {
-	// Writer and Reader reach the API server. Reader does not read from a cache. Required.
+	// Writer and Reader access the API server. Reader must not use a cache. Required.
 	Writer client.Writer
 	Reader client.Reader
-	// Namespace is where the ConfigMaps are. Required.
+	// Namespace is the namespace of the ConfigMaps. Required.
 	Namespace string
 }
 
 var _ Claims = (*ConfigMapClaims)(nil)
 
-// The labels and fields of the ConfigMap of a claim.
+// Labels and fields of the ConfigMap of a claim.
 const (
 	claimLabel      = "reconcilekit.dev/external-claim"
 	claimLabelValue = "true"
@@ -41,7 +41,7 @@ const (
 	claimRemoved    = "removed"
 )
 
-// ClaimName is the name of the ConfigMap with the claim of an external resource.
+// ClaimName returns the name of the ConfigMap with the claim of an external resource.
 func ClaimName(kind, key string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + key))
 	return "external-" + lower(kind) + "-" + hex.EncodeToString(sum[:16])
@@ -82,7 +82,7 @@ func (c *ConfigMapClaims) List(ctx context.Context) ([]Claim, error) {
 			return nil, fmt.Errorf("list claims of external resources in namespace %q: %w", c.Namespace, err)
 		}
 		for i := range page.Items {
-			if claim, err := claimOf(&page.Items[i]); err == nil { // an invalid one is an error for its own resource, which Get reports
+			if claim, err := claimOf(&page.Items[i]); err == nil { // Get reports an invalid claim for its own resource
 				out = append(out, *claim)
 			}
 		}

@@ -1,3 +1,3 @@
-// Package external is what stands behind package reconcile/external: the kinds of things outside of the cluster, and the [Engine] that
-// observes, ensures and removes what the owners of one controller have of them, between the plan and the apply engine.
+// Package external implements package reconcile/external: the kinds of external resources, and the [Engine] that observes, ensures and
+// removes the resources of one controller's owners, between the plan and the apply engine.
 package external

@@ -15,30 +15,30 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// Config is what an [Engine] works with. The builder of reconcile/controller fills it in.
+// Config configures an [Engine]. The builder of reconcile/controller sets it.
 type Config struct {
 	// Kinds are the declared kinds. At least one, with different names.
 	Kinds []Declared
 	// FieldManager, Domain and Finalizer are those of the apply engine. Required.
 	FieldManager, Domain, Finalizer string
-	// Clock tells the time. Nil is the real clock.
+	// Clock is the clock. Default: the real clock.
 	Clock clock.PassiveClock
-	// Wake asks for a pass of the owner after a time. Nil asks for none.
+	// The engine calls this function to enqueue the owner after a delay. Optional.
 	Wake func(owner types.NamespacedName, after time.Duration)
-	// Called is told of every call that was sent, for metrics. Nil tells nobody.
+	// Called receives every call that was sent, for metrics. Optional.
 	Called func(call Call, took time.Duration, err error)
-	// Intercept stands around every call. Nil lets all through.
+	// Intercept wraps every call. Optional.
 	Intercept Interceptor
-	// DryRun decides and does nothing. It takes the annotation of an owner for what the owner has. Default false.
+	// DryRun decides but calls nothing. It trusts the annotation of an owner. Default false.
 	DryRun bool
-	// Claims store which owner has a resource. Nil keeps them in memory.
+	// Claims stores which owner has a resource. Default: in memory.
 	Claims Claims
-	// Alive reports whether an owner of the controller exists. It reads from the API server. Nil takes every owner for one that exists.
+	// Alive reports whether an owner of the controller exists. It reads from the API server. Default: every owner exists.
 	Alive func(ctx context.Context, owner types.NamespacedName, uid types.UID) (bool, error)
 }
 
-// Engine observes, ensures and removes what the owners of one controller have outside of the cluster. Make it with [NewEngine]; it is safe
-// for concurrent use, with one pass an owner at a time.
+// Engine observes, ensures and removes the external resources of one controller's owners. Create it with [NewEngine]. It is safe for
+// concurrent use, with one reconciliation of an owner at a time.
 type Engine struct {
 	config     Config
 	kinds      map[string]*kind
@@ -48,19 +48,19 @@ type Engine struct {
 
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*owner
-	// orphans are owners whose deletion leaves what they have made.
+	// orphans are owners whose deletion orphans their resources.
 	orphans map[types.UID]bool
 }
 
-// owner is what is remembered of one owner.
+// owner is the state of one owner.
 type owner struct {
 	uid      types.UID
-	sent     map[id]bool          // effects that have happened, whose marker is to be stored
-	ensured  map[id]time.Duration // pause before what was ensured is observed
-	observed map[id]observed      // in the running pass
+	sent     map[id]bool          // effects that have happened and have no stored marker yet
+	ensured  map[id]time.Duration // delay before an ensured resource is observed
+	observed map[id]observed      // in the current reconciliation
 }
 
-// observed is the answer to one observation.
+// observed is the result of one observation.
 type observed struct {
 	value   any
 	missing bool
@@ -98,7 +98,7 @@ func NewEngine(config Config) (*Engine, error) {
 	return e, nil
 }
 
-// Begin starts a pass of the owner: nothing is observed yet.
+// Begin starts a reconciliation of the owner and drops its observations.
 func (e *Engine) Begin(key types.NamespacedName) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -107,8 +107,8 @@ func (e *Engine) Begin(key types.NamespacedName) {
 	}
 }
 
-// Get observes the thing that into names, for a pass of the owner. It is the read behind [Kind.Observe]: that there is nothing is a
-// NotFound of the API machinery, an undeclared kind a [*NotDeclaredError].
+// Get observes the resource that into names, for a reconciliation of the owner. It implements [Kind.Observe]. A missing resource is a
+// NotFound error of apimachinery, an undeclared kind a [*NotDeclaredError].
 func (e *Engine) Get(ctx context.Context, key types.NamespacedName, into *Object) error {
 	k := e.kinds[into.Kind]
 	if k == nil {
@@ -129,7 +129,7 @@ func (e *Engine) Get(ctx context.Context, key types.NamespacedName, into *Object
 	return nil
 }
 
-// observe asks the system once a pass.
+// observe calls the system once per reconciliation.
 func (e *Engine) observe(ctx context.Context, k *kind, key types.NamespacedName, name string) (observed, error) {
 	i := id{k.name, name}
 	e.mu.Lock()
@@ -157,7 +157,7 @@ func (e *Engine) observe(ctx context.Context, k *kind, key types.NamespacedName,
 	return found, nil
 }
 
-// owner returns what is remembered of an owner. The caller has the lock.
+// owner returns the state of an owner. The caller holds the lock.
 func (e *Engine) owner(key types.NamespacedName) *owner {
 	o := e.owners[key]
 	if o == nil {
@@ -167,7 +167,7 @@ func (e *Engine) owner(key types.NamespacedName) *owner {
 	return o
 }
 
-// of returns what is remembered of exactly that owner: of one that was replaced under its name nothing counts any more.
+// of returns the state of the owner with the UID. It drops the state of a former owner with the same name.
 func (e *Engine) of(key types.NamespacedName, uid types.UID) *owner {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -181,7 +181,7 @@ func (e *Engine) of(key types.NamespacedName, uid types.UID) *owner {
 	return o
 }
 
-// Forget drops an owner that is gone.
+// Forget drops a deleted owner.
 func (e *Engine) Forget(uid types.UID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -204,7 +204,7 @@ func (e *Engine) wake(key types.NamespacedName, after time.Duration) {
 	}
 }
 
-// Open returns how many systems of each kind are not called for now, because they have failed too often.
+// Open returns the number of systems of each kind with an open circuit.
 func (e *Engine) Open() map[string]int {
 	out := map[string]int{}
 	for name, l := range e.limits {
@@ -213,19 +213,19 @@ func (e *Engine) Open() map[string]int {
 	return out
 }
 
-// NotDeclaredError is the refusal to read or plan something of a kind that the controller was not told of.
+// NotDeclaredError reports a read or a plan of a kind that the controller has not declared.
 type NotDeclaredError struct {
 	// Kind is the name of the kind.
 	Kind string
 }
 
-// Error names what to add.
+// Error names the missing declaration.
 func (e *NotDeclaredError) Error() string {
 	return fmt.Sprintf("external kind %s is not declared: add External(%s) to the builder of the controller", e.Kind, lower(e.Kind))
 }
 
-// HealthCategory names the refusal a mistake of the program.
+// HealthCategory returns ProgramError.
 func (*NotDeclaredError) HealthCategory() string { return "ProgramError" }
 
-// HealthReason is the reason of the condition.
+// HealthReason returns the reason of the condition.
 func (*NotDeclaredError) HealthReason() string { return "UndeclaredKind" }

@@ -17,16 +17,16 @@ const (
 	VerbRemove  = "remove"
 )
 
-// Reasons of the conditions of errors.
+// Reasons of errors in conditions.
 const (
-	reasonFailed    = "ExternalCallFailed"        // a call of a system outside of the cluster failed
-	reasonTimeout   = "ExternalCallTimedOut"      // a call of a system outside of the cluster took too long
-	reasonNetwork   = "ExternalSystemUnavailable" // a system outside of the cluster cannot be reached
-	reasonClaimed   = "ExternalObjectClaimed"     // another owner has the thing outside of the cluster
-	reasonUnclaimed = "ExternalClaimUnavailable"  // the claim of the thing outside of the cluster could not be read or stored
-	reasonLost      = "ExternalClaimLost"         // no claim proves that the owner has the thing outside of the cluster
-	reasonGone      = "ExternalSystemGone"        // the system outside of the cluster no longer exists
-	reasonForbidden = "ExternalObjectForbidden"   // the owner may not have the thing outside of the cluster
+	reasonFailed    = "ExternalCallFailed"        // a call of an external system failed
+	reasonTimeout   = "ExternalCallTimedOut"      // a call of an external system timed out
+	reasonNetwork   = "ExternalSystemUnavailable" // an external system cannot be reached
+	reasonClaimed   = "ExternalObjectClaimed"     // another owner has the external resource
+	reasonUnclaimed = "ExternalClaimUnavailable"  // the claim of the external resource could not be read or stored
+	reasonLost      = "ExternalClaimLost"         // no claim proves that the owner has the external resource
+	reasonGone      = "ExternalSystemGone"        // the external system no longer exists
+	reasonForbidden = "ExternalObjectForbidden"   // the owner may not have the external resource
 )
 
 // Call is one call of a [System].
@@ -35,16 +35,16 @@ type Call struct {
 	Kind string
 	// System is what [Options.System] returns for the key.
 	System string
-	// Verb is one of VerbObserve, VerbEnsure and VerbRemove.
+	// Verb is VerbObserve, VerbEnsure or VerbRemove.
 	Verb string
-	// Key names the thing.
+	// Key identifies the resource.
 	Key string
 }
 
-// Error is what went wrong with one thing outside. It knows its category, and wraps the error of the system.
+// Error is an error about one external resource. It has a health category, and wraps the error of the system.
 type Error struct {
 	Call
-	// Category and Reason say what follows from it.
+	// Category and Reason of the error in conditions.
 	Category health.Category
 	Reason   string
 	// Err is the cause.
@@ -53,7 +53,7 @@ type Error struct {
 
 var _ health.Classified = (*Error)(nil)
 
-// Error names the call and the cause.
+// Error returns the call and the cause.
 func (e *Error) Error() string { return fmt.Sprintf("%s %s %q: %s", e.Verb, e.Kind, e.Key, e.Err) }
 
 // Unwrap returns the cause.
@@ -65,10 +65,11 @@ func (e *Error) HealthCategory() string { return string(e.Category) }
 // HealthReason implements [health.Classified].
 func (e *Error) HealthReason() string { return e.Reason }
 
-// ExternalSystem reports which system failed: a pass with such an error is left to the backoff, whatever poll its plan asks for.
+// ExternalSystem returns the system that failed. After such an error the owner is requeued with backoff, regardless of the plan's
+// RequeueAfter.
 func (e *Error) ExternalSystem() string { return e.Kind + "/" + e.System }
 
-// failed puts an error of the system into words.
+// failed returns an [Error] about an error of the system.
 func (k *kind) failed(call Call, err error) *Error {
 	out := &Error{Call: call, Reason: reasonFailed, Err: err}
 	switch {
@@ -94,20 +95,20 @@ func (k *kind) failed(call Call, err error) *Error {
 	return out
 }
 
-// openError is the answer of an open circuit.
+// openError is the error of an open circuit.
 type openError struct {
 	last  *Error
 	until time.Time
 }
 
-// Error has the last answer of the system, and no time: it is stored in a condition.
+// Error returns the last response of the system without a time, because a condition stores it.
 func (e *openError) Error() string {
 	return "not sent, the system has failed too often in a row; its last error: " + e.last.Err.Error()
 }
 
-// Unwrap returns the last answer.
+// Unwrap returns the last response.
 func (e *openError) Unwrap() error { return e.last.Err }
 
-// NotSentUntil returns until when nothing is sent. A pass with such errors alone waits for that, and is not logged: who was sent the last call
-// has said what is wrong.
+// NotSentUntil returns the time until which nothing is sent. A reconciliation with only such errors waits until then and is not logged,
+// because the last call that was sent has been logged.
 func (e *openError) NotSentUntil() time.Time { return e.until }

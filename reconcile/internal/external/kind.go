@@ -13,11 +13,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Kind is the handle of one kind of things outside. Make it with [New]; it is safe for concurrent use, and may be declared to several
-// controllers.
+// Kind is the handle of one kind of external resources. Create it with [New]. It is safe for concurrent use, and may be declared to
+// several controllers.
 type Kind[S, O any] struct{ *kind }
 
-// Declared is a [Kind] of any types, as a controller is told of it.
+// Declared is a [Kind] of any types, as declared to a controller.
 type Declared interface {
 	// Name returns the name of the kind.
 	Name() string
@@ -30,7 +30,7 @@ type Declared interface {
 type kind struct {
 	name    string
 	options Options
-	err     error // the name is not valid
+	err     error // the name is invalid
 
 	observe  func(ctx context.Context, key string) (any, error)
 	ensure   func(ctx context.Context, key string, spec any) (any, error)
@@ -39,8 +39,8 @@ type kind struct {
 	watcher  Watcher
 }
 
-// New returns the kind of that name, such as Database. Owners remember the name: it must not change between versions. A name that is
-// not valid is an error when the controller is set up.
+// New returns the kind with the name, such as Database. Owners store the name, so it must not change between versions. An invalid name is
+// an error when the controller is set up.
 func New[S, O any](name string, system System[S, O], options Options) *Kind[S, O] {
 	k := &kind{name: name, options: options.orDefaults(), err: checkName(name)}
 	k.watcher, _ = system.(Watcher)
@@ -71,14 +71,14 @@ func (k *kind) declared() *kind { return k }
 // Name returns the name of the kind.
 func (k *kind) Name() string { return k.name }
 
-// GroupVersionKind returns how the kind is named in results and recordings, and for KeepKind of a plan. No API server has it.
+// GroupVersionKind returns the kind in results and recordings, and for KeepKind of a plan. No API server serves it.
 func (k *kind) GroupVersionKind() schema.GroupVersionKind { return gvkOf(k.name) }
 
 // Watched reports whether the system of the kind is a [Watcher].
 func (k *kind) Watched() bool { return k.watcher != nil }
 
-// Observe asks the system what there is under the key, in FetchRemoteState. That nothing is there is an error for which IsNotFound of
-// the result is true. The owner is reconciled again when the system reports a change of it.
+// Observe observes the resource with the key, in FetchRemoteState. If it does not exist, IsNotFound of the result is true. When the
+// system reports a change of the resource, the owner is enqueued.
 func (k *Kind[S, O]) Observe(ctx context.Context, r reconcile.Reader, key string) reconcile.FetchResult[O] {
 	o := newObject(k.name, key)
 	if err := r.Get(ctx, client.ObjectKey{Name: key}, o); err != nil {
@@ -95,25 +95,25 @@ func result[O any](o *Object) reconcile.FetchResult[O] {
 	return reconcile.FetchResult[O]{Value: value, Error: err}
 }
 
-// Ensure plans that the thing is as spec says. Spec must not be changed afterwards. Of the options only [apply.WaitUntil] has a meaning here:
-// what waits is neither ensured nor removed.
+// Ensure plans a resource that matches spec. The caller must not modify spec afterwards. Of the options, only [apply.WaitUntil] is
+// supported: a waiting resource is neither ensured nor removed.
 func (k *Kind[S, O]) Ensure(plan *reconcile.PlanResult, key string, spec S, opts ...apply.ChildOption) {
 	o := newObject(k.name, key)
 	o.spec = spec
 	plan.Apply(o, opts...)
 }
 
-// Once plans that Ensure of the system is called once for the key and the owner, for an effect that leaves nothing to observe, such
-// as a report. It is called at least once, and at most once after its marker is stored on the owner; it is called again when it fails, and
-// when a plan has left it out in between. Observe, UpToDate and Remove are not called.
+// Once plans a single call of the system's Ensure for the key and the owner, for an effect that cannot be observed, such as a report. The
+// call happens at least once, and at most once after its marker is stored on the owner. It is repeated if it fails, or if a plan omits it
+// in between. Observe, UpToDate and Remove are not called.
 func (k *Kind[S, O]) Once(plan *reconcile.PlanResult, key string, spec S, opts ...apply.ChildOption) {
 	o := newObject(k.name, key)
 	o.spec = spec
 	plan.Apply(o, append([]apply.ChildOption{apply.Once}, opts...)...)
 }
 
-// Answer returns what Ensure of the system has answered in this pass, in ObserveApply. Known is false when there was no call, because the
-// thing was up to date or could not be ensured yet.
+// Answer returns the result of the system's Ensure in this reconciliation, in ObserveApply. known is false if there was no call, because
+// the resource was up to date or could not be ensured yet.
 func (k *Kind[S, O]) Answer(outcome reconcile.ApplyOutcome, key string) (answer reconcile.FetchResult[O], known bool) {
 	at := slices.IndexFunc(outcome.Objects, func(r apply.ObjectResult) bool { return r.GVK == gvkOf(k.name) && r.Key.Name == key })
 	if at < 0 {

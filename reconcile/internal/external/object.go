@@ -10,14 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The group and version of the kinds of all objects. No API server has them.
+// The group and version of all kinds. No API server serves them.
 const (
 	group   = "external"
 	version = "v1"
 )
 
-// Object stands for one thing outside of the cluster, in reads, plans, results and recordings. Its kind is that of the [Kind], its name
-// is the key. [Kind] makes and reads it; a program has no other use for it.
+// Object represents one external resource in reads, plans, results and recordings. Its kind is that of the [Kind], its name is the key.
+// Only [Kind] creates and reads it.
 type Object struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -38,14 +38,14 @@ func gvkOf(kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: group, Version: version, Kind: kind}
 }
 
-// DeepCopyObject implements [runtime.Object]. What is planned and what was observed is never changed in place, and is shared.
+// DeepCopyObject implements [runtime.Object]. The copy shares the planned and the observed value, which are never modified.
 func (o *Object) DeepCopyObject() runtime.Object {
 	out := *o
 	o.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
 	return &out
 }
 
-// encoded is the form of an object in recordings.
+// encoded is the format of an object in recordings.
 type encoded struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
@@ -94,7 +94,7 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// valueOf is a value of an object in its Go type.
+// valueOf returns a value of an object as its Go type.
 func valueOf[V any](value any) (out V, err error) {
 	switch value := value.(type) {
 	case nil:

@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// id names one thing of a controller.
+// id identifies one resource of a controller.
 type id struct{ kind, key string }
 
 func (i id) String() string { return fmt.Sprintf("%s %q", i.kind, i.key) }
 
 func compareIDs(a, b id) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.key, b.key)) }
 
-// set are things: those that may exist, and the markers of effects that have happened.
+// set is a set of resources: those that may exist, and the markers of effects that have happened.
 type set struct {
 	things  map[id]bool
 	markers map[id]bool
@@ -38,17 +38,18 @@ func (s set) equal(other set) bool {
 
 func sorted(ids map[id]bool) []id { return slices.SortedFunc(maps.Keys(ids), compareIDs) }
 
-// stored is the form of a set in the annotation of an owner: its UID, and the keys of each kind, sorted. Annotations of earlier versions have no UID.
+// stored is the format of a set in the annotation of an owner: its UID, and the keys of each kind, sorted. Annotations of earlier
+// versions have no UID.
 type stored struct {
 	UID     types.UID           `json:"uid,omitempty"`
 	Things  map[string][]string `json:"things,omitempty"`
 	Markers map[string][]string `json:"markers,omitempty"`
 }
 
-// maxAnnotation bounds what an owner remembers: Kubernetes allows 256 KiB of annotations in all.
+// maxAnnotation is the maximum size of the annotation; Kubernetes allows 256 KiB for all annotations of an object.
 const maxAnnotation = 128 << 10
 
-// encode is the value of the annotation; the same set has one value.
+// encode returns the value of the annotation. Equal sets have equal values.
 func (s set) encode(uid types.UID) (string, error) {
 	if s.empty() {
 		return "", nil
@@ -69,7 +70,7 @@ func byKind(ids map[id]bool) map[string][]string {
 	return out
 }
 
-// decode reads the value of the annotation. The UID is empty in an annotation of an earlier version.
+// decode parses the value of the annotation. The UID is empty in an annotation of an earlier version.
 func decode(value string) (out set, uid types.UID, err error) {
 	out = newSet()
 	if value == "" {
@@ -95,7 +96,8 @@ func fill(ids map[id]bool, in map[string][]string) {
 	}
 }
 
-// annotation is the name under which a controller remembers. Not every field manager can be part of a name; a hash of it can.
+// annotation returns the name of a controller's annotation. It contains a hash of the field manager, because not every field manager is
+// valid in a name.
 func annotation(domain, manager string) string {
 	sum := sha256.Sum256([]byte(manager))
 	return hex.EncodeToString(sum[:5]) + "." + domain + "/" + annotationName
@@ -103,8 +105,8 @@ func annotation(domain, manager string) string {
 
 const annotationName = "external"
 
-// provenBy reports whether managedFields name the manager as the writer of the annotation. They are no proof, as any account may use the name;
-// they tell an annotation that was copied with its object from one that was not.
+// provenBy reports whether managedFields name the manager as the writer of the annotation. This is not a proof, because any account may
+// use the name, but it detects an annotation that was copied with its object.
 func provenBy(o metav1.Object, name, manager string) bool {
 	for _, entry := range o.GetManagedFields() {
 		if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Watch runs the streams of all kinds that have one until the context ends. Changed is told of each key that has changed, and of the empty
-// key when a stream is open: everything of the kind may have changed before.
+// Watch runs the streams of all kinds that support them, until the context ends. It calls changed with each changed key, and with the
+// empty key when a stream opens, because any resource of the kind may have changed before.
 func (e *Engine) Watch(ctx context.Context, changed func(kind schema.GroupVersionKind, key string)) {
 	var streams sync.WaitGroup
 	for _, k := range e.kinds {
@@ -24,7 +24,7 @@ func (e *Engine) Watch(ctx context.Context, changed func(kind schema.GroupVersio
 }
 
 func (k *kind) watch(ctx context.Context, changed func(schema.GroupVersionKind, string)) {
-	said := "" // the error that was logged last
+	said := "" // the last logged error
 	gvk := gvkOf(k.name)
 	for ctx.Err() == nil {
 		err := k.stream(ctx, func() { changed(gvk, "") }, func(key string) { changed(gvk, key) })
@@ -42,7 +42,7 @@ func (k *kind) watch(ctx context.Context, changed func(schema.GroupVersionKind, 
 	}
 }
 
-// stream calls Watch of the system. A panic is an error like any other: the stream is opened again.
+// stream calls Watch of the system and converts a panic to an error, so that the stream is opened again.
 func (k *kind) stream(ctx context.Context, opened func(), changed func(key string)) (err error) {
 	defer func() {
 		if reason := recover(); reason != nil {

@@ -1,4 +1,3 @@
-// Package freshness knows whether a cache shows what was written: to an owner,
-// to its metadata, to a child. It is the one place that compares
-// resourceVersions, and all waits for a cache end at one deadline.
+// Package freshness determines whether a cache shows a write to an owner, to its metadata or to a child. Only this package compares
+// resourceVersions, and all waits for a cache have the same deadline.
 package freshness

@@ -1,3 +1,2 @@
-// Package groupkey writes and reads the annotations that lead from an object to
-// the groups whose child it is, or that have a part of it.
+// Package groupkey writes and reads the annotations that map an object to the groups that own it or contribute to it.
 package groupkey

@@ -11,19 +11,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Value is the value of [apply.GroupAnnotation] for the key.
+// Value returns the value of [apply.GroupAnnotation] for the key.
 func Value(kind string, key types.NamespacedName) string {
 	return kind + "/" + key.Namespace + "/" + key.Name
 }
 
-// A group has no object to record its parts of shared objects on. Each group
-// puts an annotation of its own on such an object, under its own field manager,
-// which leads from the object to the group, and a group finds its parts in the
-// cache by their field manager.
+// A group has no object to record its parts of shared objects. Each group sets its own annotation on such an object, under its own field
+// manager. The annotation maps the object to the group, and a group finds its parts in the cache by their field manager.
 
-// Values returns the values of [apply.GroupAnnotation] that lead from an object
-// to the groups whose child it is, or that have a part of it as a shared one,
-// sorted.
+// Values returns the values of [apply.GroupAnnotation] of the groups that own an object, or share it, sorted.
 func Values(o metav1.Object) []string {
 	var out []string
 	for name, value := range o.GetAnnotations() {
@@ -35,10 +31,10 @@ func Values(o metav1.Object) []string {
 	return slices.Compact(out)
 }
 
-// SharingAnnotation is the annotation of a group on shared objects.
+// SharingAnnotation returns the annotation of a group on shared objects.
 func SharingAnnotation(value string) string { return apply.GroupAnnotation + "-" + ShortHash(value) }
 
-// ShortHash is short enough for the name of an annotation.
+// ShortHash returns a hash that is short enough for the name of an annotation.
 func ShortHash(text string) string {
 	const width = 16
 	sum := sha256.Sum256([]byte(text))

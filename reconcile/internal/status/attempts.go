@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// retryInterval is how long a change that came to nothing is not sent again.
+	// retryInterval is how long an ineffective change is not sent again.
 	retryInterval = 5 * time.Minute
-	// maxRepeats is how often within retryInterval the same change is sent because another writer undoes it.
+	// maxRepeats is how often within retryInterval the same change is sent again because another writer reverts it.
 	maxRepeats = 5
 )
 
-// attempts remember for each owner the last change of its status: one that the API server did not store, such as a field that
-// the schema of its CRD does not have, and one that another writer undoes each time are not sent again and again. The zero
-// value is empty.
+// attempts stores the last status change of each owner, so that two kinds of changes are not sent repeatedly: one that the API server
+// does not store, such as a field that is missing in the schema of the CRD, and one that another writer reverts each time. The zero value
+// is empty.
 type attempts struct {
 	mu     sync.Mutex
 	owners map[types.UID]attempt
@@ -28,12 +28,12 @@ type attempts struct {
 
 type attempt struct {
 	sent    uint64    // the last change
-	since   time.Time // when it was sent first
-	repeats int       // how often it was sent since
-	refused uint64    // what the API server left undone of it, zero for nothing
+	since   time.Time // the time of the first attempt
+	repeats int       // number of repetitions since
+	refused uint64    // the part that the API server did not store, zero for none
 }
 
-// holds reports whether the change is not to be sent now, and whether that is because it is undone each time.
+// holds reports whether to suppress the change now, and whether that is because another writer reverts it each time.
 func (a *attempts) holds(owner client.Object, patch map[string]any, now time.Time) (held, contested bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -46,7 +46,7 @@ func (a *attempts) holds(owner client.Object, patch map[string]any, now time.Tim
 	return contested || key == last.refused, contested
 }
 
-// note remembers a change that was answered and what the answer lacks of it. It reports whether that is new.
+// note records a change and the part that the response lacks. It reports whether that part is new.
 func (a *attempts) note(owner client.Object, patch, missing map[string]any, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +66,7 @@ func (a *attempts) note(owner client.Object, patch, missing map[string]any, now 
 	return next.refused != 0 && next.refused != last.refused
 }
 
-// sweep drops what is past, once in an interval.
+// sweep drops expired entries, once in an interval.
 func (a *attempts) sweep(now time.Time) {
 	if now.Sub(a.swept) < retryInterval {
 		return
@@ -79,11 +79,11 @@ func (a *attempts) sweep(now time.Time) {
 	}
 }
 
-// attemptKey identifies a change and is not zero; the times of conditions, which differ with each attempt, do not count.
+// attemptKey identifies a change and is not zero. It ignores the times of conditions, which differ with each attempt.
 func attemptKey(patch map[string]any) uint64 {
 	h := fnv.New64a()
 	if err := json.NewEncoder(h).Encode(withoutTimes(patch)); err != nil {
-		return 1 // what cannot be encoded is not sent
+		return 1 // a change that cannot be encoded is not sent
 	}
 	return h.Sum64() | 1
 }

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// statusField is the field of the Go type that holds the status, invalid when there is none.
+// statusField returns the field of the Go type with the status, invalid if there is none.
 func statusField(o client.Object) reflect.Value {
 	v := reflect.ValueOf(o)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
@@ -19,8 +19,8 @@ func statusField(o client.Object) reflect.Value {
 	return v.Elem().FieldByName("Status")
 }
 
-// contentOf is the status of an object as JSON content. Nulls are left out, and structs in non-pointer fields of which nothing
-// is set: neither is anything that the author has set.
+// contentOf returns the status of an object as JSON content. It omits nulls, and non-pointer structs without any set field, because the
+// author has set neither.
 func contentOf(o client.Object) (map[string]any, error) {
 	object, err := objectContent(o)
 	if err != nil {
@@ -33,7 +33,7 @@ func contentOf(o client.Object) (map[string]any, error) {
 	return status, nil
 }
 
-// objectContent is the content of an object as the API server would get it, without what was not set.
+// objectContent returns the content of an object as sent to the API server, without unset fields.
 func objectContent(o client.Object) (map[string]any, error) {
 	if u, ok := o.(runtime.Unstructured); ok {
 		return runtime.DeepCopyJSON(u.UnstructuredContent()), nil
@@ -62,7 +62,7 @@ func decoded(o any) (map[string]any, error) {
 	return content, nil
 }
 
-// prune takes out nulls, and empty objects where an empty value of the Go type has one, too.
+// prune removes nulls, and empty objects that the empty value of the Go type also has.
 func prune(content, empty map[string]any) {
 	for name, value := range content {
 		switch v := value.(type) {

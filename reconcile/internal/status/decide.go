@@ -12,20 +12,20 @@ const conditionsField = "conditions"
 
 func conditionKeys() []string { return []string{"type"} }
 
-// decision is what a status should become.
+// decision is the status to store.
 type decision struct {
 	form    form
-	managed []string // types of the conditions of this writer
+	managed []string // types of this writer's conditions
 	hidden  bool
 
-	// target is the status as it should be stored: what the writer sets, and of what it leaves out that which is not its own.
+	// target is the status to store: the fields that the writer sets, and the omitted fields of other writers.
 	target map[string]any
-	// patched reports that the target leaves out fields which are not owned by applies of this writer alone, so that no
-	// server-side apply can remove them.
+	// patched reports that the target omits fields that are not owned only by this writer's applies, so that server-side apply cannot remove
+	// them.
 	patched bool
 }
 
-// decide is a pure function of the stored status, the wanted one and who owns what.
+// decide computes the decision from the stored status, the wanted one and the ownership. It is a pure function.
 func decide(from, to map[string]any, o ownership, f form, managed []string) *decision {
 	d := &decision{form: f, managed: managed, hidden: o.hidden}
 	d.target = d.object(from, to, o.root, true)
@@ -62,7 +62,7 @@ func (d *decision) object(from, to map[string]any, p place, root bool) map[strin
 	return out
 }
 
-// value is what a field that is set becomes.
+// value returns the new value of a field that is set.
 func (d *decision) value(stored, wanted any, p place) any {
 	oldMap, wasMap := stored.(map[string]any)
 	newMap, isMap := wanted.(map[string]any)
@@ -79,7 +79,7 @@ func (d *decision) value(stored, wanted any, p place) any {
 	return wanted
 }
 
-// leftOut is what remains of a field that is not set.
+// leftOut returns the rest of a field that is not set.
 func (d *decision) leftOut(stored any, p place) (rest any, remains bool) {
 	switch stored := stored.(type) {
 	case map[string]any:
@@ -96,7 +96,7 @@ func (d *decision) leftOut(stored any, p place) (rest any, remains bool) {
 	return stored, !d.clears(p)
 }
 
-// clears reports whether what is left out is to go: what is known to be another manager's stays.
+// clears reports whether to remove an omitted field. Fields of another manager are kept.
 func (d *decision) clears(p place) bool {
 	switch {
 	case p.others.any():
@@ -109,12 +109,12 @@ func (d *decision) clears(p place) bool {
 	case d.hidden:
 		return false
 	}
-	d.patched = true // nobody owns it
+	d.patched = true // the field has no owner
 	return true
 }
 
-// conditions are a map by type, whatever the schema says. Where they are one value by it, managedFields do not tell
-// whose each is, and what is left out goes.
+// conditions treats conditions as a map by type, regardless of the schema. If the schema makes them one value, managedFields have no
+// owners of single conditions, and omitted ones are removed.
 func (d *decision) conditions(stored, wanted []any, p place) []any {
 	if d.form == keyed || p.keys() != nil {
 		return merged(stored, wanted, conditionKeys(), func(old, item any) (any, bool) {
@@ -130,18 +130,18 @@ func (d *decision) conditions(stored, wanted []any, p place) []any {
 	return out
 }
 
-// leftOutCondition is what remains of a condition that is not set: all of it when another manager owns a part, as most fields of
-// a condition are required.
+// leftOutCondition returns the rest of a condition that is not set. It keeps the entire condition if another manager owns a part, because
+// most fields of a condition are required.
 func (d *decision) leftOutCondition(stored any, p place) (rest any, remains bool) {
 	patched := d.patched
 	if _, remains = d.leftOut(stored, p); remains {
-		d.patched = patched // nothing goes
+		d.patched = patched // nothing is removed
 		return stored, true
 	}
 	return nil, false
 }
 
-// items are those of a map list: the order of the stored ones stays, as it has no meaning.
+// items merges a map list. It keeps the order of the stored items, because that has no meaning.
 func (d *decision) items(stored, wanted []any, keys []string, p place) []any {
 	return merged(stored, wanted, keys, func(old, item any) (any, bool) {
 		at := p.at(itemElement(old, keys))
@@ -152,7 +152,7 @@ func (d *decision) items(stored, wanted []any, keys []string, p place) []any {
 	})
 }
 
-// merged goes through the stored items, with the wanted item of the same key or nil, and appends the new ones.
+// merged pairs the stored items with the wanted item of the same key or nil, and appends the new ones.
 func merged(stored, wanted []any, keys []string, pick func(old, item any) (any, bool)) []any {
 	out := make([]any, 0, len(wanted))
 	taken := make([]bool, len(wanted))
@@ -161,7 +161,7 @@ func merged(stored, wanted []any, keys []string, pick func(old, item any) (any, 
 		at := slices.IndexFunc(wanted, func(w any) bool { return sameItem(old, w, keys) })
 		if at >= 0 {
 			if taken[at] {
-				continue // stored twice
+				continue // a duplicate
 			}
 			item, taken[at] = wanted[at], true
 		}
@@ -186,7 +186,7 @@ func sameItem(a, b any, keys []string) bool {
 	return !slices.ContainsFunc(keys, func(key string) bool { return !reflect.DeepEqual(x[key], y[key]) })
 }
 
-// itemElement is how managedFields name an item of a map list.
+// itemElement returns the name of a map list item in managedFields.
 func itemElement(item any, keys []string) fieldpath.PathElement {
 	content, _ := item.(map[string]any)
 	fields := make(value.FieldList, 0, len(keys))
@@ -202,8 +202,8 @@ func list(x any) []any {
 	return l
 }
 
-// appliedStatus is the content of a server-side apply: what this writer has applied already and sets still, what it changes,
-// and its conditions.
+// appliedStatus returns the content of a server-side apply: the fields that this writer has applied and still sets, its changes, and its
+// conditions.
 func (d *decision) appliedStatus(from, to map[string]any, p place) map[string]any {
 	out := d.applied(from, to, p)
 	at := p.field(conditionsField)
@@ -216,7 +216,7 @@ func (d *decision) appliedStatus(from, to map[string]any, p place) map[string]an
 	return out
 }
 
-// appliedRest is what this writer has applied of conditions that it does not set any more, but that stay.
+// appliedRest returns the applied parts of conditions that this writer no longer sets but that remain.
 func (d *decision) appliedRest(wanted []any, p place) []any {
 	var rest []any
 	for _, item := range list(d.target[conditionsField]) {
@@ -268,7 +268,7 @@ func (d *decision) appliedItems(stored, wanted []any, keys []string, p place, co
 	for _, item := range wanted {
 		content, isMap := item.(map[string]any)
 		if !isMap {
-			return wanted // no map list
+			return wanted // not a map list
 		}
 		mine := p.at(itemElement(item, keys)).applied.any()
 		switch {

@@ -7,10 +7,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// subresource is the name under which managedFields and the API know the status.
+// subresource is the name of the status subresource in managedFields and in the API.
 const subresource = "status"
 
-// owned is what one of the parties owns at a place of the status.
+// owned is the part of a status field that one party owns.
 type owned struct {
 	member bool
 	below  *fieldpath.Set // nil for nothing
@@ -26,7 +26,7 @@ func (o owned) at(e fieldpath.PathElement) owned {
 	return owned{member: o.below.Members.Has(e), below: below}
 }
 
-// first returns the first of the names and list items right below that matches.
+// first returns the first direct child name or list item that matches.
 func (o owned) first(matches func(fieldpath.PathElement) bool) (found fieldpath.PathElement, ok bool) {
 	if o.below == nil {
 		return found, false
@@ -39,10 +39,10 @@ func (o owned) first(matches func(fieldpath.PathElement) bool) (found fieldpath.
 	return found, ok
 }
 
-// place is who owns a place of the status.
+// place is the ownership of one field of the status.
 type place struct {
 	applied owned // by this writer, with server-side apply
-	former  owned // by this writer with updates, and by former managers
+	former  owned // by updates of this writer, and by former managers
 	others  owned // by other managers
 }
 
@@ -54,7 +54,7 @@ func (p place) field(name string) place { return p.at(fieldpath.PathElement{Fiel
 
 func (p place) parties() []owned { return []owned{p.applied, p.former, p.others} }
 
-// granular reports whether the fields of a map are owned one by one.
+// granular reports whether the fields of a map have separate owners.
 func (p place) granular() bool {
 	return slices.ContainsFunc(p.parties(), func(o owned) bool {
 		_, found := o.first(func(e fieldpath.PathElement) bool { return e.FieldName != nil })
@@ -62,8 +62,7 @@ func (p place) granular() bool {
 	})
 }
 
-// keys are the names of the fields that identify an item of a map list; nil when the place is no map list, or nobody owns an
-// item of it.
+// keys returns the fields that identify an item of a map list; nil if the field is not a map list, or no item has an owner.
 func (p place) keys() []string {
 	for _, o := range p.parties() {
 		item, found := o.first(func(e fieldpath.PathElement) bool { return e.Key != nil })
@@ -79,10 +78,10 @@ func (p place) keys() []string {
 	return nil
 }
 
-// ownership is who owns the fields of a status, as the managedFields of the object have it.
+// ownership is the ownership of the status fields by the object's managedFields.
 type ownership struct {
 	root place
-	// hidden reports that other managers own fields of which the cache does not show which.
+	// hidden reports that other managers own fields, but the cache does not show which.
 	hidden bool
 }
 
@@ -113,7 +112,7 @@ func (w *Writer) ownership(entries []metav1.ManagedFieldsEntry) ownership {
 	return o
 }
 
-// party is whose an entry is.
+// party returns the owner of a managedFields entry.
 func (w *Writer) party(o *ownership, e *metav1.ManagedFieldsEntry) *owned {
 	switch {
 	case slices.Contains(w.opts.FormerManagers, e.Manager):

@@ -15,15 +15,14 @@ import (
 
 var errRewriteOwner = errors.New("rewrite: before and after must be two states of one existing object")
 
-// Rewrite stores what after has different from before, status left out, in one merge patch with the UID and the
-// resourceVersion of before; a conflict means that another writer was faster. It reports whether there was something
-// to write. After a write, after is the stored object.
+// Rewrite stores the differences between before and after, except for the status, in one merge patch with the UID and the resourceVersion
+// of before. A conflict means that another writer was faster. It reports whether there was a difference. After a write, after is the
+// stored object.
 //
-// It is written under the field manager with ":owner" appended, as the inventory is: the owner may be a child that a
-// controller with the same field manager applies.
+// The field manager has the suffix ":owner", as for the inventory, because the owner may be a child that a controller with the same field
+// manager applies.
 //
-// It is for the one-time move of an object to the current form of its own API. What a controller wants to be true of other
-// objects is for the apply engine.
+// Use it only to migrate an object to the current form of its own API. Use the apply engine for other objects.
 func (w *Writer) Rewrite(ctx context.Context, before, after client.Object) (written bool, err error) {
 	if after.GetUID() == "" || before.GetUID() != after.GetUID() {
 		return false, errRewriteOwner
@@ -62,8 +61,8 @@ func (w *Writer) Rewrite(ctx context.Context, before, after client.Object) (writ
 	return true, nil
 }
 
-// same reports whether two objects are certainly equal, which is so for most: a comparison of what they encode to costs more
-// than a pass that has nothing to do.
+// same reports whether two objects are certainly equal. This avoids encoding them, which costs more than a reconciliation without
+// changes.
 func same(before, after client.Object) bool {
 	a, known := fingerprint.Of(before)
 	if !known {

@@ -18,15 +18,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/mergepatch"
 )
 
-// form is how the status of a kind is written.
+// form is the request type for the status of a kind.
 type form int
 
 const (
-	// unknown: nothing is known of its conditions yet.
+	// unknown: the type of the conditions is not known yet.
 	unknown form = iota
-	// keyed: conditions are a list with the key type, so that every writer can own its own.
+	// keyed: conditions are a map list with the key type, so that every writer can own conditions.
 	keyed
-	// whole: conditions are one value, which only a patch with a resourceVersion changes safely.
+	// whole: conditions are one value; only a patch with a resourceVersion changes it safely.
 	whole
 )
 
@@ -36,7 +36,7 @@ type write struct {
 	gvk           schema.GroupVersionKind
 	before, after client.Object
 	managed       []string
-	from, to      map[string]any // the status of before and after
+	from, to      map[string]any // the status before and after
 }
 
 func (r *write) name() string {
@@ -47,7 +47,7 @@ func (r *write) name() string {
 	return name + r.after.GetName()
 }
 
-// run decides what is to be stored, and sends it unless it is stored already or was sent in vain.
+// run decides the status and sends it, unless it is stored already or was sent in vain.
 func (r *write) run(ctx context.Context) (written bool, err error) {
 	o := r.writer.ownership(r.before.GetManagedFields())
 	d := decide(r.from, r.to, o, r.form(o), r.managed)
@@ -86,7 +86,7 @@ func (r *write) run(ctx context.Context) (written bool, err error) {
 	return answer.GetResourceVersion() != r.before.GetResourceVersion(), nil
 }
 
-// send stores the target and returns the object as the API server has it then.
+// send stores the target and returns the object in the API server's response.
 func (r *write) send(ctx context.Context, d *decision, o ownership) (client.Object, error) {
 	opts := []client.SubResourcePatchOption{client.FieldOwner(r.writer.opts.FieldManager)}
 	patch := types.MergePatchType
@@ -113,7 +113,7 @@ func (r *write) send(ctx context.Context, d *decision, o ownership) (client.Obje
 	return answer, r.writer.client.Status().Patch(ctx, answer, client.RawPatch(patch, data), opts...)
 }
 
-// form decides how to write.
+// form selects the request type.
 func (r *write) form(o ownership) form {
 	if f := conditionsForm(o); f != unknown {
 		return f
@@ -122,12 +122,12 @@ func (r *write) form(o ownership) form {
 		return known.(form) //nolint:forcetypeassert // only a form is stored
 	}
 	if len(list(r.from[conditionsField])) == 0 && len(list(r.to[conditionsField])) > 0 {
-		return keyed // nobody has conditions to lose: apply, and learn from the answer
+		return keyed // no writer has conditions to lose: apply, and learn from the response
 	}
 	return unknown
 }
 
-// conditionsForm is the form of the conditions that managedFields show.
+// conditionsForm returns the type of the conditions by managedFields.
 func conditionsForm(o ownership) form {
 	conditions := o.root.field(conditionsField)
 	switch {
@@ -139,24 +139,24 @@ func conditionsForm(o ownership) form {
 	return unknown
 }
 
-// NoSubresourceError reports that a kind has no status subresource, without which no status can be stored.
+// NoSubresourceError reports that a kind has no status subresource, which is required to store a status.
 type NoSubresourceError struct {
 	// GVK is the kind.
 	GVK schema.GroupVersionKind
-	// Err is the answer of the API server.
+	// Err is the error of the API server.
 	Err error
 }
 
-// Error names the kind and what its definition lacks.
+// Error names the kind and the missing subresource.
 func (e *NoSubresourceError) Error() string {
 	return fmt.Sprintf("%s has no status subresource: add \"subresources: {status: {}}\" to version %s of its CustomResourceDefinition",
 		e.GVK.GroupKind(), e.GVK.Version)
 }
 
-// Unwrap returns the answer of the API server.
+// Unwrap returns the error of the API server.
 func (e *NoSubresourceError) Unwrap() error { return e.Err }
 
-// explain distinguishes a missing subresource from a missing object: the API server answers both with the same 404.
+// explain distinguishes a missing subresource from a missing object: the API server answers both with 404.
 func (r *write) explain(ctx context.Context, err error) error {
 	if !apierrors.IsNotFound(err) {
 		return err
@@ -174,20 +174,19 @@ func (r *write) explain(ctx context.Context, err error) error {
 	return &NoSubresourceError{GVK: r.gvk, Err: err}
 }
 
-// WriteStatus stores the status of after where it differs from that of before, in one request to the status subresource, and
-// reports whether the stored object has changed. managed are the types of the conditions that this writer sets; those of
-// others are in after as they were in before.
+// WriteStatus stores the status of after if it differs from that of before, in one request to the status subresource, and reports whether
+// the stored object has changed. managed are the types of the conditions that this writer sets. after must contain the conditions of
+// other writers unchanged.
 //
-// What after sets is stored, whoever has written it before. What after leaves out goes if this writer or a former manager
-// owns it, or nobody does; what is another manager's stays, and costs no request. A change that the API server answers without
-// storing it, such as a field that the CRD does not have, is not sent again for five minutes, nor is one that somebody else has
-// undone five times in as many minutes.
+// A field that after sets is stored, regardless of its manager. A field that after omits is removed if this writer, a former manager or
+// no manager owns it; fields of other managers are kept. A change that the API server accepts but does not store, such as a field that is
+// missing in the CRD, is not sent again for five minutes. The same applies to a change that another writer has reverted five times in
+// five minutes.
 //
-// Where the conditions are a list with the key type, the request is a server-side apply of what this writer owns and changes.
-// Elsewhere, as long as that is not known, and where something goes that no apply can remove, it is a merge patch of what has
-// changed, with the resourceVersion of after: a conflict, see [apierrors.IsConflict], means that somebody else has written
-// since and nothing is stored. After a write, after has the metadata of the stored object. The error is a
-// [NoSubresourceError] where the kind has no status subresource.
+// If the conditions are a map list with the key type, the request is a server-side apply of the fields that this writer owns and changes.
+// If they are not, if that is not known yet, or if an apply cannot remove a field, it is a merge patch of the changes with the
+// resourceVersion of after. A conflict, see [apierrors.IsConflict], means that another client has written since and nothing is stored.
+// After a write, after has the metadata of the stored object. The error is a [NoSubresourceError] if the kind has no status subresource.
 //
 // [apierrors.IsConflict]: https://pkg.go.dev/k8s.io/apimachinery/pkg/api/errors#IsConflict
 func (w *Writer) WriteStatus(ctx context.Context, before, after client.Object, managed []string) (written bool, err error) {

@@ -12,19 +12,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Options configure a [Writer].
+// Options configures a [Writer].
 type Options struct {
-	// FieldManager is the name under which the status is written. Required; it is the name that the apply engine of the same
-	// controller uses.
+	// FieldManager is the field manager of the status. Required; it is that of the controller's apply engine.
 	FieldManager string
-	// FormerManagers are names under which earlier versions of the operator wrote statuses, with updates or with server-side
-	// apply. What they own is as if this writer owned it: it goes when it is left out.
+	// FormerManagers are field managers of earlier versions of the operator, with updates or with server-side apply. Their fields count as
+	// this writer's: omitted ones are removed.
 	FormerManagers []string
-	// Clock gives the time. Default the real clock.
+	// Clock is the clock. Default: the real clock.
 	Clock clock.PassiveClock
 }
 
-// Writer stores statuses. Create it with [New]; it is safe for concurrent use.
+// Writer stores statuses. Create it with [New]. It is safe for concurrent use.
 type Writer struct {
 	client   client.Client
 	live     client.Reader
@@ -33,8 +32,8 @@ type Writer struct {
 	attempts attempts
 }
 
-// New returns a writer that sends its requests with c. live always reads from the API server, as a manager's GetAPIReader does;
-// it is asked only when a status was not found. The error names what is missing.
+// New returns a writer that sends its requests with c. live reads from the API server, like a manager's GetAPIReader; it is used only if
+// a status was not found. The error names a missing option.
 func New(c client.Client, live client.Reader, o Options) (*Writer, error) {
 	switch {
 	case c == nil || live == nil:
@@ -50,7 +49,7 @@ func New(c client.Client, live client.Reader, o Options) (*Writer, error) {
 
 var errStatusOwner = errors.New("write status: before and after must be two states of one existing object")
 
-// equalStatus compares without encoding, where the Go type has a Status.
+// equalStatus compares without encoding if the Go type has a Status.
 func equalStatus(before, after client.Object) bool {
 	if reflect.TypeOf(before) != reflect.TypeOf(after) {
 		return false
@@ -63,10 +62,10 @@ func equalStatus(before, after client.Object) bool {
 		return false
 	}
 	from, to := b.Addr().Interface(), a.Addr().Interface()
-	return reflect.DeepEqual(from, to) || equality.Semantic.DeepEqual(from, to) // the first is the faster one
+	return reflect.DeepEqual(from, to) || equality.Semantic.DeepEqual(from, to) // the first is faster
 }
 
-// newObject returns an empty object of the same representation, to read the answer into.
+// newObject returns an empty object of the same representation for the response.
 func newObject(like client.Object, gvk schema.GroupVersionKind) client.Object {
 	into, ok := reflect.New(reflect.TypeOf(like).Elem()).Interface().(client.Object)
 	if !ok {

@@ -2,49 +2,49 @@ package check
 
 import "github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 
-// Check names what a finding is about.
+// Check names the check of a finding.
 //
 //	type Check string
 type Check = finding.Check
 
-// The checks of Converge. Each has the class of bugs that it is there for.
+// The checks of Converge, each with the bugs that it detects.
 const (
-	// State: the end is not that of the run without faults. Steps that only the first pass takes, errors that are
-	// swallowed, decisions on a stale cache.
+	// State: the end state differs from that of the run without faults. Work that only the first pass does, ignored errors, decisions based
+	// on a stale cache.
 	State Check = finding.CheckState
-	// Orphan: something that the operator has made outlives the owner, or the spec that asked for it. Finalizers and
-	// inventories that are written too late.
+	// Orphan: an object of the operator remains after the deletion of the owner, or after a change of its spec. Finalizers and inventories
+	// that are written too late.
 	Orphan Check = finding.CheckOrphan
-	// Rest: the passes do not come to an end, or come too often. Hot retries, and writes that trigger each other.
+	// Rest: the passes do not end, or are too frequent. Retries without backoff, and writes that trigger each other.
 	Rest Check = finding.CheckRest
-	// Quiet: something is written although the end is reached. Plans that differ from pass to pass.
+	// Quiet: the operator writes in the end state. Plans that differ from pass to pass.
 	Quiet Check = finding.CheckQuiet
-	// Deletes: something is deleted that the run without faults leaves alone. Prunes by an incomplete list.
+	// Deletes: the operator deletes an object that the run without faults keeps. Prunes based on an incomplete list.
 	Deletes Check = finding.CheckDeletes
-	// Foreign: an object of somebody else is deleted, because it has the name of one of the operator's.
+	// Foreign: the operator deletes another controller's object with the name of one of its own.
 	Foreign Check = finding.CheckForeign
-	// Status: the owner calls itself ready for its spec before the children are written.
+	// Status: the owner reports ready for its spec before the children are written.
 	Status Check = finding.CheckStatus
-	// Drift: what somebody else has edited or deleted is not put right.
+	// Drift: another client's edit or deletion is not reverted.
 	Drift Check = finding.CheckDrift
-	// Watch: something that matters has changed, and nobody was woken: only a pass that comes for another reason acts.
+	// Watch: an input has changed without triggering a pass: only a pass for another reason acts.
 	Watch Check = finding.CheckWatch
-	// Time: time alone has made work, and no pass was planned for it.
+	// Time: a change is due by time, but no pass was scheduled for it.
 	Time Check = finding.CheckTime
-	// Ready: the owner calls itself ready while a workload of its own is not.
+	// Ready: the owner reports ready while one of its workloads is not.
 	Ready Check = finding.CheckReady
-	// Damage: on the way something is stored that no run without faults stores: replicas that fall to zero while a read
-	// fails, a password that is drawn again.
+	// Damage: the operator stores an intermediate state that no run without faults stores: zero replicas while a read fails, a new random
+	// password.
 	Damage Check = finding.CheckDamage
-	// Refused: the API server refuses a request in the run without faults, until the end, or the condition Ready of an owner
-	// has the reason ProgramError there: a kind that is not declared, a child without a name.
+	// Refused: the API server rejects a request of the run without faults until the end, or the condition Ready of an owner has the reason
+	// ProgramError: an undeclared kind, a child without a name.
 	Refused Check = finding.CheckRefused
-	// Invariant: one of System.Invariants does not hold.
+	// Invariant: one of System.Invariants is violated.
 	Invariant Check = finding.CheckInvariant
-	// Leak: a secret value is in the status, the log, an event, or an object that is no Secret.
+	// Leak: a secret value is in the status, the log, an event, or an object other than a Secret.
 	Leak Check = finding.CheckLeak
 	// Panic: a pass panics.
 	Panic Check = finding.CheckPanic
-	// Run: the run could not be carried out.
+	// Run: the run failed.
 	Run Check = finding.CheckRun
 )

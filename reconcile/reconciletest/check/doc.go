@@ -1,2 +1,2 @@
-// Package check names the checks of reconciletest.Converge: what a finding is about, and what a system accepts of one.
+// Package check names the checks of reconciletest.Converge, which appear in findings and in System.Accepted.
 package check

@@ -7,24 +7,20 @@ import (
 	"path/filepath"
 )
 
-// EnvKubeconfig names the environment variable with a kubeconfig whose cluster
-// the tests run on. It is not KUBECONFIG, which points many people at a
-// cluster that they do not want tests on.
+// EnvKubeconfig is the environment variable with the kubeconfig of the cluster to test on. It is not KUBECONFIG, which may refer to a
+// cluster that is not meant for tests.
 const EnvKubeconfig = "RECONCILETEST_KUBECONFIG"
 
-// ErrNoControlPlane reports that neither a kubeconfig nor the binaries of a
-// control plane are there. Its text names what would help.
+// ErrNoControlPlane reports that there is neither a kubeconfig nor the binaries of a control plane. Its text names the remedies.
 var ErrNoControlPlane = errors.New("no control plane: set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, " +
 	"or " + EnvKubeconfig + " to a kubeconfig")
 
-// failsWithout reports whether a missing control plane is a failure: on CI a
-// skipped test would look like one that passed.
+// failsWithout reports whether a missing control plane is a failure: on CI a skipped test would look like a passed one.
 func failsWithout() bool {
 	return os.Getenv("CI") == "true"
 }
 
-// findAssets returns the folder named by KUBEBUILDER_ASSETS after a look at
-// what is in it: envtest's own error names a file that nobody knows.
+// findAssets returns the folder in KUBEBUILDER_ASSETS after checking its content, because envtest's own error is not helpful.
 func findAssets() (string, error) {
 	folder := os.Getenv("KUBEBUILDER_ASSETS")
 	if folder == "" {

@@ -13,15 +13,12 @@ import (
 const (
 	auditLogName    = "audit.log"
 	auditPolicyName = "policy.yaml"
-	// auditMegabytes is far more than tests write: the API server starts a new
-	// file at this size, after 100 MB by default.
+	// auditMegabytes far exceeds the size of a test's log: the API server starts a new file at this size, by default at 100 MB.
 	auditMegabytes = 1 << 14
 )
 
-// auditPolicy logs each request once, when it is answered; a watch when it
-// begins too. The options of a delete, such as its dry run, are in its body,
-// which the level Metadata leaves out.
-// https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/
+// auditPolicy logs each request once, when it is answered, and a watch also when it begins. It logs bodies, because the options of a
+// delete, such as its dry run, are in the body. https://kubernetes.io/docs/tasks/debug/debug-cluster/audit/
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -31,9 +28,8 @@ rules:
 - level: Metadata
 `
 
-// configureAudit makes the folder of the audit log and names it to the API
-// server. The mode blocking means that what a client has an answer to is in
-// the log.
+// configureAudit creates the folder of the audit log and configures the API server. In the mode blocking a request is in the log before
+// the client receives the response.
 func (e *Environment) configureAudit(arguments *envtest.Arguments) error {
 	folder, err := os.MkdirTemp("", "reconciletest-audit-")
 	if err != nil {
@@ -76,9 +72,8 @@ func (e *Environment) removeAudit() error {
 	return nil
 }
 
-// AuditLog returns a reader of the audit log that starts at its beginning. The
-// error wraps [ErrNoAuditLog] where there is no log; a test that also runs on
-// given clusters skips then.
+// AuditLog returns a reader of the audit log that starts at its beginning. The error wraps [ErrNoAuditLog] if there is no log; a test
+// that also runs on existing clusters should skip then.
 func (e *Environment) AuditLog() (*AuditLog, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

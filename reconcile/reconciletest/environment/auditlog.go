@@ -20,22 +20,20 @@ import (
 
 // AuditEntry is one request in the API server's audit log.
 type AuditEntry struct {
-	// Request is what was asked. Unlike in [Requests] its Verb is that of the
-	// API server's authorisation: a server-side apply is a patch. The name of an
-	// object that is created is there only where the server knew it.
+	// Request is the request. Unlike in [Requests] its Verb is that of the API server's authorisation: a server-side apply is a patch. The
+	// name of a created object is set only if the server knew it.
 	requests.Request
-	// User is who the request was authorised for: the impersonated user, if
-	// there is one, for example system:serviceaccount:shop:operator.
+	// User is the user for whom the request was authorised: the impersonated user, if there is one, for example
+	// system:serviceaccount:shop:operator.
 	User string
-	// Code is the HTTP status of the answer; 403 is a right that is missing.
+	// Code is the HTTP status of the response; 403 means a missing permission.
 	Code int
-	// Message is what the server said when it refused the request; empty otherwise.
+	// Message is the server's message for a rejected request; empty otherwise.
 	Message string
-	// Patch is what a patch asks for, as JSON, where Environment.AuditPatches is set; empty otherwise.
+	// Patch is the body of a patch as JSON, if Environment.AuditPatches is set; empty otherwise.
 	Patch string
-	// Received is when the request arrived, Completed when it was answered, by
-	// the API server's clock, in microseconds. A watch that goes on has the
-	// time of its beginning as Completed.
+	// Received is the time at which the request arrived, Completed that of the response, by the API server's clock, in microseconds. For an
+	// open watch Completed is the time of its beginning.
 	Received, Completed time.Time
 }
 
@@ -45,8 +43,7 @@ func (e AuditEntry) String() string {
 	return fmt.Sprintf("%s by %s: %d", e.Request, e.User, e.Code)
 }
 
-// AuditEntries are entries in the order in which they were logged, which is
-// the order of the answers.
+// AuditEntries are entries in the order of the log, which is the order of the responses.
 type AuditEntries []AuditEntry
 
 // Where returns the entries that match all filters, in order.
@@ -62,7 +59,7 @@ func (e AuditEntries) Where(filters ...func(AuditEntry) bool) AuditEntries {
 	return kept
 }
 
-// Requests returns what was asked, for the filters of [Sent].
+// Requests returns the requests, for the filters of [Sent].
 func (e AuditEntries) Requests() requests.Sent {
 	sent := make(requests.Sent, 0, len(e))
 	for _, entry := range e {
@@ -72,8 +69,8 @@ func (e AuditEntries) Requests() requests.Sent {
 	return sent
 }
 
-// String returns one line per combination of request, user and code with how
-// often it occurs, sorted, for failure messages. No entry gives "no requests".
+// String returns one line for each combination of request, user and code with its count, sorted, for failure messages. Without entries it
+// returns "no requests".
 func (e AuditEntries) String() string {
 	if len(e) == 0 {
 		return "no requests"
@@ -97,27 +94,26 @@ func User(name string) func(AuditEntry) bool {
 	return func(e AuditEntry) bool { return e.User == name }
 }
 
-// Asked returns a filter that matches entries by what was asked, with the
-// filters of [Sent], for example Asked(Verb("create"), Resource("", "events")).
+// Asked returns a filter that matches entries by their request, with the filters of [Sent], for example Asked(Verb("create"),
+// Resource("", "events")).
 func Asked(filters ...func(requests.Request) bool) func(AuditEntry) bool {
 	return func(e AuditEntry) bool {
 		return !slices.ContainsFunc(filters, func(match func(requests.Request) bool) bool { return !match(e.Request) })
 	}
 }
 
-// AuditLog reads what the API server of an [Environment] recorded. It is safe
-// for concurrent use. A request that a client has the answer to is in it.
+// AuditLog reads the audit log of an [Environment]. It is safe for concurrent use. It includes every request whose response a client has
+// received.
 type AuditLog struct {
 	path string
 
 	mu      sync.Mutex
 	offset  int64
 	entries AuditEntries
-	watches map[string]int // by audit ID: the place in entries, -1 for one that was forgotten
+	watches map[string]int // by audit ID: the index in entries, -1 if it was reset
 }
 
-// Entries returns what was logged since the log began or the last Reset and
-// matches all filters.
+// Entries returns the entries since the log began or the last Reset that match all filters.
 func (l *AuditLog) Entries(filters ...func(AuditEntry) bool) (AuditEntries, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,8 +125,7 @@ func (l *AuditLog) Entries(filters ...func(AuditEntry) bool) (AuditEntries, erro
 	return l.entries.Where(filters...), nil
 }
 
-// Reset forgets what was logged so far, also watches that began so far and
-// end later.
+// Reset drops the entries so far, also watches that began so far and end later.
 func (l *AuditLog) Reset() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,8 +143,7 @@ func (l *AuditLog) Reset() error {
 	return nil
 }
 
-// read adds the lines that are new. A line that is still being written waits
-// for the next time.
+// read reads new lines. An incomplete line is left for the next call.
 func (l *AuditLog) read() error {
 	file, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,8 +175,7 @@ func (l *AuditLog) read() error {
 	}
 }
 
-// add adds the entry of one line. The two lines of a watch, of its beginning
-// and of its end, are one entry.
+// add adds the entry of one line. The two lines of a watch, for its beginning and its end, are one entry.
 func (l *AuditLog) add(line []byte) error {
 	event, err := parseAuditEvent(line)
 	if err != nil {
@@ -216,8 +209,7 @@ func (l *AuditLog) add(line []byte) error {
 
 const verbPatch = "patch"
 
-// auditEvent is the part of an audit.k8s.io/v1 Event that tests ask about.
-// https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/
+// auditEvent is the relevant part of an audit.k8s.io/v1 Event. https://kubernetes.io/docs/reference/config-api/apiserver-audit.v1/
 type auditEvent struct {
 	AuditID    string `json:"auditID"`
 	Stage      string `json:"stage"`
@@ -247,7 +239,7 @@ type auditEvent struct {
 	uri *url.URL
 }
 
-// parseAuditEvent reads one line of an audit log.
+// parseAuditEvent parses one line of an audit log.
 func parseAuditEvent(line []byte) (*auditEvent, error) {
 	event := &auditEvent{}
 	if err := json.Unmarshal(line, event); err != nil {
@@ -262,11 +254,11 @@ func parseAuditEvent(line []byte) (*auditEvent, error) {
 	return event, nil
 }
 
-// entry turns the event into what tests see.
+// entry converts the event to an entry.
 func (e *auditEvent) entry() AuditEntry {
 	query, object := e.uri.Query(), e.ObjectRef
 
-	// What is no object with options, such as a JSON patch, has none.
+	// A body that is not an options object, such as a JSON patch, has no options.
 	var options struct {
 		DryRun []string `json:"dryRun"`
 	}
@@ -280,7 +272,7 @@ func (e *auditEvent) entry() AuditEntry {
 		Informer: e.Verb == "watch" || e.Verb == "list" && query.Get("resourceVersion") != "",
 	}
 
-	// The path of a namespace itself has its name as its namespace too.
+	// The path of a namespace has its name also as its namespace.
 	if request.Resource == "namespaces" {
 		request.Namespace = ""
 	}
@@ -305,7 +297,6 @@ func (e *auditEvent) entry() AuditEntry {
 	}
 }
 
-// ErrNoAuditLog reports that there is no audit log to read. The error that wraps
-// it reports why: the environment does not run, it runs on a given cluster, or
-// nobody set [Environment.Audit].
+// ErrNoAuditLog reports that there is no audit log to read. The wrapping error has the reason: the environment does not run, it uses an
+// existing cluster, or [Environment.Audit] is not set.
 var ErrNoAuditLog = errors.New("no audit log")

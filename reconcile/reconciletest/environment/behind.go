@@ -21,19 +21,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
 )
 
-// Rights are the rights of an operator under test: a service account that has the rules and nothing else, on a real API
-// server. Run the operator with Config, play everything that it does, then Check that each rule was used and no request
-// refused:
+// Rights are the permissions of an operator under test: a service account on a real API server that has only the given rules. Run the
+// operator with Config, run all of its scenarios, then Check that each rule was used and no request was rejected:
 //
 //	var env = &environment.Environment{Audit: true, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}}
 //
 //	rights := env.Rights(t, page.Rules())
-//	... // start the operator with rights.Config(), play its scenarios
-//	rights.Without(t, "update apps/deployments/finalizers", func() { ... }) // what no request shows
+//	... // start the operator with rights.Config(), run its scenarios
+//	rights.Without(t, "update apps/deployments/finalizers", func() { ... }) // a permission without a request of its own
 //	rights.Check(t, nil)
 //
-// RBAC only adds up, and a page grants each verb of a resource once: a request that used a right would be refused
-// without it. That is why one run behind all rules tells what a run for each missing rule would.
+// RBAC is additive, and a page grants each verb of a resource once: a request that used a permission would be rejected without it. One
+// run with all rules is therefore equivalent to one run for each missing rule.
 type Rights struct {
 	env    *Environment
 	admin  client.Client
@@ -44,20 +43,20 @@ type Rights struct {
 
 	mu      sync.Mutex
 	log     *AuditLog
-	missed  map[rights.Right]bool // rights whose absence made the API server refuse something
-	windows []window              // when a right was taken away
+	missed  map[rights.Right]bool // permissions whose absence made the API server reject a request
+	windows []window              // times without a permission
 }
 
 type window struct{ from, to time.Time }
 
-// Patience of [Rights.Without] and [Rights.Await], and how long after the first a refusal may still be told.
+// Timeouts of [Rights.Without] and [Rights.Await], and the time after the first rejection in which others may still be logged.
 const (
 	withoutPatience = 60 * time.Second
 	awaitPatience   = 2 * time.Minute
 	afterglow       = time.Second
 )
 
-// Rights makes a service account with the rules and nothing else. Without a control plane t is skipped, see Require.
+// Rights creates a service account with only the given rules. Without a control plane t is skipped, see Require.
 func (e *Environment) Rights(t testing.TB, rules []rbacv1.PolicyRule) *Rights {
 	t.Helper()
 
@@ -85,7 +84,7 @@ func (e *Environment) Rights(t testing.TB, rules []rbacv1.PolicyRule) *Rights {
 		}
 	}
 
-	ctx := context.WithoutCancel(t.Context()) // Ginkgo gives none out during the cleanup
+	ctx := context.WithoutCancel(t.Context()) // Ginkgo has no context during the cleanup
 
 	t.Cleanup(func() {
 		for _, object := range []client.Object{binding, role} {
@@ -102,19 +101,19 @@ func (e *Environment) Rights(t testing.TB, rules []rbacv1.PolicyRule) *Rights {
 	return r
 }
 
-// Config returns a copy of the configuration that has the rights, for a manager in this process, or with [Kubeconfig]
-// for one of its own.
+// Config returns a copy of the configuration of the service account, for a manager in this process, or with [Kubeconfig] for another
+// process.
 func (r *Rights) Config() *rest.Config { return rest.CopyConfig(r.config) }
 
 // User is the name of the service account in the [AuditLog].
 func (r *Rights) User() string { return r.user }
 
-// Check fails t for each right that no request used, and for each request that was refused. A right is a verb and a
-// resource, as in "patch apps/deployments/status". Unused are rights that may be so, each with the reason. Rights whose
-// absence [Rights.Without] has shown count as used, so does list where there was a watch: informers fall back to it on API
-// servers that do not stream lists. A patch that creates an object uses create, too, as a server-side apply does.
+// Check fails t for each permission that no request used, and for each rejected request. A permission is a verb and a resource, as in
+// "patch apps/deployments/status". unused maps permissions that may be unused to the reason. Permissions that [Rights.Without] has tested
+// count as used. list counts as used if there was a watch, because informers fall back to it on API servers that do not stream lists. A
+// patch that creates an object also uses create, as a server-side apply does.
 //
-// On a cluster without an audit log of ours it says so and checks nothing.
+// On a cluster without an audit log Check logs that and checks nothing.
 func (r *Rights) Check(t testing.TB, unused map[string]string) {
 	t.Helper()
 
@@ -150,7 +149,7 @@ func (r *Rights) Check(t testing.TB, unused map[string]string) {
 	}
 }
 
-// look returns the rights that were used and the requests that were refused while no right was taken away.
+// look returns the used permissions and the requests that were rejected while all permissions were granted.
 func (r *Rights) look() (used map[rights.Right]bool, refused AuditEntries, err error) {
 	entries, err := r.entries()
 	if err != nil {
@@ -167,7 +166,7 @@ func (r *Rights) look() (used map[rights.Right]bool, refused AuditEntries, err e
 
 	for _, entry := range entries {
 		switch {
-		case entry.Resource == "": // discovery is everybody's
+		case entry.Resource == "": // every account may use discovery
 		case !lacksRight(entry):
 			used[rights.Right{Verb: entry.Verb, Group: entry.Group, Resource: rights.ResourceOf(entry.Request)}] = true
 
@@ -175,7 +174,7 @@ func (r *Rights) look() (used map[rights.Right]bool, refused AuditEntries, err e
 				used[rights.Right{Verb: "list", Group: entry.Group, Resource: entry.Resource}] = true
 			}
 
-			if entry.Code == http.StatusCreated && entry.Verb == "patch" { // a server-side apply that creates is asked for both
+			if entry.Code == http.StatusCreated && entry.Verb == "patch" { // a server-side apply that creates needs both permissions
 				used[rights.Right{Verb: "create", Group: entry.Group, Resource: rights.ResourceOf(entry.Request)}] = true
 			}
 		case !slices.ContainsFunc(r.windows, func(w window) bool {
@@ -188,10 +187,10 @@ func (r *Rights) look() (used map[rights.Right]bool, refused AuditEntries, err e
 	return used, refused, nil
 }
 
-// Await waits until a request has used the right, written as in [Rights.Check], and fails t when none does within two
-// minutes. It is for what the operator does in its own time, such as saying something again, which patches an event.
+// Await waits until a request has used the permission, written as in [Rights.Check], and fails t if none does within two minutes. Use it
+// for requests that the operator sends later, such as the patch of a repeated event.
 //
-// On a cluster without an audit log of ours it says so and waits for nothing.
+// On a cluster without an audit log Await logs that and does not wait.
 func (r *Rights) Await(t testing.TB, name string) {
 	t.Helper()
 
@@ -211,7 +210,7 @@ func (r *Rights) Await(t testing.TB, name string) {
 	}
 }
 
-// named finds a right of the rules.
+// named returns the permission with the name.
 func (r *Rights) named(t testing.TB, name string) rights.Right {
 	t.Helper()
 
@@ -225,11 +224,10 @@ func (r *Rights) named(t testing.TB, name string) rights.Right {
 	return all[at]
 }
 
-// Without takes a right away while do runs, and fails t unless the API server refuses a request of the operator
-// within a minute: do has to give it something to do. What was refused is not tried again at once; change the owner
-// afterwards, so that it is. It is for what no request shows by itself, because the API server asks for it
-// while it handles another request: finalizers of owners whose deletion is blocked, and rights that are granted to
-// others. Informers that run already go on without list and watch.
+// Without revokes a permission while do runs, and fails t unless the API server rejects a request of the operator within a minute; do
+// must cause such a request. The operator retries the rejected request later; change the owner afterwards to trigger it. Use it for
+// permissions without a request of their own, because the API server checks them while it handles another request: finalizers of owners
+// whose deletion is blocked, and permissions that are granted to others. Running informers continue without list and watch.
 func (r *Rights) Without(t testing.TB, name string, do func()) {
 	t.Helper()
 
@@ -260,7 +258,7 @@ func (r *Rights) Without(t testing.TB, name string, do func()) {
 	}
 }
 
-// lacksRight reports that a request was refused for want of a right: a namespace that is being deleted answers 403, too.
+// lacksRight reports whether a request was rejected because of a missing permission. A namespace that is being deleted also answers 403.
 func lacksRight(e AuditEntry) bool {
 	return e.Code == http.StatusForbidden && !strings.Contains(e.Message, "because it is being terminated")
 }
@@ -271,7 +269,7 @@ func (r *Rights) refusedSince(since time.Time) (bool, error) {
 	return len(entries) > 0, err
 }
 
-// entries returns what the account asked for.
+// entries returns the requests of the account.
 func (r *Rights) entries(filters ...func(AuditEntry) bool) (AuditEntries, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -288,7 +286,7 @@ func (r *Rights) entries(filters ...func(AuditEntry) bool) (AuditEntries, error)
 	return r.log.Entries(append(filters, User(r.user))...)
 }
 
-// grant stores the rules and waits until the API server acts by them.
+// grant stores the rules and waits until they are effective.
 func (r *Rights) grant(t testing.TB, rules []rbacv1.PolicyRule, right rights.Right, want bool) {
 	t.Helper()
 
@@ -318,7 +316,7 @@ func (r *Rights) grant(t testing.TB, rules []rbacv1.PolicyRule, right rights.Rig
 	}
 }
 
-// existing reports whether the environment runs on a given cluster.
+// existing reports whether the environment uses an existing cluster.
 func (e *Environment) existing() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package environment starts a real API server for the tests of one test binary, with a fresh namespace for each test and
-// clients under any service account:
+// Package environment starts a real API server for the tests of one test binary, with a new namespace for each test and clients for any
+// service account:
 //
 //	var env = &environment.Environment{CRDPaths: []string{"config/crd"}}
 //
@@ -10,10 +10,9 @@
 //		...
 //	}
 //
-// A suite of Ginkgo calls env.Setup(GinkgoTB()) in its BeforeSuite instead.
+// A Ginkgo suite calls env.Setup(GinkgoTB()) in its BeforeSuite instead.
 //
-// [AuditLog] is what the API server itself recorded, with the user and the answer's code, which no client can bypass.
+// [AuditLog] reads the API server's own audit log, with the user and the status code of each request. No client can bypass it.
 //
-// The binaries of the API server come from the folder that KUBEBUILDER_ASSETS
-// names; a kubeconfig named by RECONCILETEST_KUBECONFIG wins.
+// The binaries of the API server are in the folder KUBEBUILDER_ASSETS; a kubeconfig in RECONCILETEST_KUBECONFIG takes precedence.
 package environment

@@ -22,50 +22,44 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// serverTimeout is how long etcd and kube-apiserver may take to start and to
-// stop, each, unless the variables of envtest say otherwise.
+// serverTimeout is the timeout for starting and for stopping etcd and kube-apiserver, each, unless the variables of envtest override it.
 const serverTimeout = 3 * time.Minute
 
-// Environment is an API server for the tests of one test binary. Fill in the
-// fields, then call Main from TestMain, or Setup from a Ginkgo BeforeSuite;
-// the zero value is an API server without custom resources.
+// Environment is an API server for the tests of one test binary. Set the fields, then call Main from TestMain, or Setup from a Ginkgo
+// BeforeSuite. The zero value is an API server without custom resources.
 //
-// It is, in this order: the cluster of the kubeconfig named by [EnvKubeconfig];
-// etcd and kube-apiserver started from the folder named by KUBEBUILDER_ASSETS.
-// With neither, tests are skipped, or fail where CI=true.
+// It uses the cluster of the kubeconfig in [EnvKubeconfig], else it starts etcd and kube-apiserver from the folder KUBEBUILDER_ASSETS.
+// With neither, tests are skipped, or fail if CI=true.
 //
-// An API server alone has no controllers: namespaces stay Terminating, nothing
-// is garbage collected and no pod runs.
+// An API server has no controllers: namespaces remain Terminating, there is no garbage collection and no pod runs.
 type Environment struct {
 	// CRDPaths are files, or folders with files, of CustomResourceDefinitions
 	// to install. A path that does not exist is an error.
 	CRDPaths []string
-	// CRDs are installed besides those in CRDPaths.
+	// CRDs are installed in addition to CRDPaths.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// Scheme is the scheme of Client. Nil means client-go's built-in kinds.
+	// Scheme is the scheme of Client. Default: client-go's built-in kinds.
 	Scheme *runtime.Scheme
-	// AdmissionPlugins are enabled besides the API server's defaults, for
-	// example OwnerReferencesPermissionEnforcement. A given cluster ignores them.
+	// AdmissionPlugins are enabled in addition to the API server's defaults, for example OwnerReferencesPermissionEnforcement. An existing
+	// cluster ignores them.
 	AdmissionPlugins []string
-	// FeatureGates are set on the API server, for example "ShardedListAndWatch=true". One that it does not know keeps it from starting. A given
+	// FeatureGates are set on the API server, for example "ShardedListAndWatch=true". An unknown gate prevents the start. An existing
 	// cluster ignores them.
 	FeatureGates []string
-	// Audit makes the API server log every request before it answers, for
-	// AuditLog. Default false. A given cluster ignores it.
+	// Audit makes the API server log every request before it responds, for AuditLog. Default false. An existing cluster ignores it.
 	Audit bool
-	// AuditPatches makes the log have what patches ask for, too, as AuditEntry.Patch. Default false. It does nothing without Audit.
+	// AuditPatches adds the bodies of patches to the log, as AuditEntry.Patch. Default false. It requires Audit.
 	AuditPatches bool
 
 	mu      sync.Mutex
-	audit   string // the folder of the audit log; empty without one
+	audit   string // folder of the audit log; empty without one
 	server  *envtest.Environment
 	config  *rest.Config
 	client  client.Client
 	missing error
 }
 
-// Start starts the API server and installs the CRDs. It returns an error that
-// wraps [ErrNoControlPlane] when there is nothing to start. Most tests want
+// Start starts the API server and installs the CRDs. It returns an error that wraps [ErrNoControlPlane] if there is none. Most tests use
 // Main or Setup instead, which call it.
 func (e *Environment) Start() error {
 	e.mu.Lock()
@@ -82,7 +76,7 @@ func (e *Environment) Start() error {
 
 	config, err := server.Start()
 	if err != nil {
-		// Whatever part of it runs must not outlive the test binary.
+		// Running parts must not outlive the test binary.
 		return errors.Join(fmt.Errorf("start the API server: %w", err), server.Stop(), e.removeAudit())
 	}
 
@@ -96,7 +90,7 @@ func (e *Environment) Start() error {
 	return nil
 }
 
-// prepare decides where the API server comes from.
+// prepare selects the API server.
 func (e *Environment) prepare() (*envtest.Environment, error) {
 	server := &envtest.Environment{
 		Scheme:                e.Scheme,
@@ -105,7 +99,7 @@ func (e *Environment) prepare() (*envtest.Environment, error) {
 		ErrorIfCRDPathMissing: true,
 	}
 
-	// envtest's own 20 seconds are not enough where several suites start at once on few cores.
+	// envtest's default of 20 seconds is too short if several suites start at once on few cores.
 	if os.Getenv("KUBEBUILDER_CONTROLPLANE_START_TIMEOUT") == "" {
 		server.ControlPlaneStartTimeout = serverTimeout
 	}
@@ -138,10 +132,9 @@ func (e *Environment) prepare() (*envtest.Environment, error) {
 	server.BinaryAssetsDirectory = folder
 
 	arguments := server.ControlPlane.GetAPIServer().Configure()
-	// Without these two the API server looks for a network interface besides
-	// loopback, and warns every few seconds.
+	// Without these two the API server looks for a network interface besides loopback, and warns every few seconds.
 	arguments.Set("advertise-address", "127.0.0.1").Set("endpoint-reconciler-type", "none")
-	// The server ends watches at once when it stops. Otherwise it waits a minute for clients that still watch.
+	// The server ends watches immediately when it stops. The default is to wait a minute for clients that still watch.
 	arguments.Set("shutdown-watch-termination-grace-period", "1s")
 
 	for _, plugin := range e.AdmissionPlugins {
@@ -161,8 +154,8 @@ func (e *Environment) prepare() (*envtest.Environment, error) {
 	return server, nil
 }
 
-// Stop stops what Start started. On a given cluster it leaves the CRDs, which
-// may be in use. Stopping an environment that does not run is no error.
+// Stop stops the API server. On an existing cluster it keeps the CRDs, which may be in use. Stopping an environment that does not run is
+// not an error.
 func (e *Environment) Stop() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -181,8 +174,7 @@ func (e *Environment) Stop() error {
 	return nil
 }
 
-// Config returns a copy of the administrator's configuration, with a client
-// side rate limit that is no obstacle. It is nil when the environment does not
+// Config returns a copy of the administrator's configuration, with a high client-side rate limit. It is nil if the environment does not
 // run.
 func (e *Environment) Config() *rest.Config {
 	e.mu.Lock()
@@ -195,8 +187,7 @@ func (e *Environment) Config() *rest.Config {
 	return rest.CopyConfig(e.config)
 }
 
-// Client returns the administrator's client, which reads and writes without a
-// cache. It is nil when the environment does not run.
+// Client returns the administrator's client, which does not use a cache. It is nil if the environment does not run.
 func (e *Environment) Client() client.Client {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -204,13 +195,11 @@ func (e *Environment) Client() client.Client {
 	return e.client
 }
 
-// Main is the body of a TestMain: it starts the environment, runs the tests
-// and stops it.
+// Main is the body of a TestMain: it starts the environment, runs the tests and stops it.
 //
 //	func TestMain(m *testing.M) { os.Exit(env.Main(m)) }
 //
-// Without a control plane the tests run all the same, and those that call
-// Require or Namespace are skipped, unless CI=true.
+// Without a control plane the tests still run, and those that call Require or Namespace are skipped, unless CI=true.
 func (e *Environment) Main(m *testing.M) int {
 	if err := e.Start(); err != nil {
 		if !errors.Is(err, ErrNoControlPlane) || failsWithout() {
@@ -235,9 +224,8 @@ func (e *Environment) Main(m *testing.M) int {
 	return code
 }
 
-// Setup starts the environment and stops it when t ends: call it once, from a
-// Ginkgo BeforeSuite as env.Setup(GinkgoTB()), or from a single test. Without a
-// control plane t is skipped, or fails where CI=true.
+// Setup starts the environment and stops it when t ends. Call it once, from a Ginkgo BeforeSuite as env.Setup(GinkgoTB()), or from a
+// single test. Without a control plane t is skipped, or fails if CI=true.
 func (e *Environment) Setup(t testing.TB) {
 	t.Helper()
 
@@ -258,8 +246,7 @@ func (e *Environment) Setup(t testing.TB) {
 	})
 }
 
-// Require skips t when Main found no control plane, and fails it when the
-// environment was never started.
+// Require skips t if Main found no control plane, and fails it if the environment was not started.
 func (e *Environment) Require(t testing.TB) {
 	t.Helper()
 
@@ -272,9 +259,8 @@ func (e *Environment) Require(t testing.TB) {
 	}
 }
 
-// ServiceAccountConfig returns a configuration that authenticates with a token
-// of a service account, which must exist, and with nothing else. The token is
-// valid for an hour.
+// ServiceAccountConfig returns a configuration that authenticates only with a token of an existing service account. The token is valid
+// for an hour.
 func (e *Environment) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
 	admin := e.Config()
 	if admin == nil {
@@ -293,8 +279,7 @@ func (e *Environment) ServiceAccountConfig(ctx context.Context, namespace, name 
 	return config, nil
 }
 
-// Kubeconfig returns a kubeconfig file with the credentials of config, for a
-// process that the test starts.
+// Kubeconfig returns a kubeconfig file with the credentials of config, for another process.
 func Kubeconfig(config *rest.Config) ([]byte, error) {
 	const name = "reconciletest"
 
@@ -319,7 +304,7 @@ func Kubeconfig(config *rest.Config) ([]byte, error) {
 	return data, nil
 }
 
-// requestToken asks the API server for a token of a service account.
+// requestToken requests a token of a service account from the API server.
 func requestToken(ctx context.Context, c client.Client, namespace, name string) (string, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	request := &authenticationv1.TokenRequest{}

@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// install applies every object of the resources that folder/kustomization.yaml lists, in that order, as kubectl apply --server-side
-// does, and fails the test where one has a field that its kind does not have. Resources are files, and patches are merged into what has
-// their kind and name: what kustomize does beyond that is not done. It returns the objects.
+// install applies every object of the resources in folder/kustomization.yaml, in order, as kubectl apply --server-side does, and fails
+// the test if an object has an unknown field. It supports files as resources, and patches that are merged into the object with their kind
+// and name, but no other features of kustomize. It returns the objects.
 func install(t testing.TB, c client.Client, folder string) (applied []*unstructured.Unstructured) {
 	t.Helper()
 
@@ -61,14 +61,14 @@ func install(t testing.TB, c client.Client, folder string) (applied []*unstructu
 		}
 
 		if object.GetKind() == "CustomResourceDefinition" {
-			waitFor(t, c, object.DeepCopy(), "Established") // an operator that starts earlier ends
+			waitFor(t, c, object.DeepCopy(), "Established") // an operator that starts earlier exits
 		}
 	}
 
 	return applied
 }
 
-// merge puts the values of from into those of into, objects field by field.
+// merge merges the values of from into into, objects recursively.
 func merge(into, from map[string]any) {
 	for key, value := range from {
 		inner, object := value.(map[string]any)

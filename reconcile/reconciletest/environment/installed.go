@@ -21,20 +21,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// installedPatience is how long a sample may take to be ready.
+// installedPatience is the timeout for a sample to become ready.
 const installedPatience = 2 * time.Minute
 
-// Installed applies what folder/kustomization.yaml lists, runs the operator as the account, and with the arguments and the environment, of
-// the Deployment among it, and waits until every object of folder/samples/*.yaml is Ready. With -v it prints their status.
+// Installed applies the resources in folder/kustomization.yaml, runs the operator with the service account, the arguments and the
+// environment of their Deployment, and waits until every object of folder/samples/*.yaml is Ready. With -v it prints their status.
 //
-// No controller runs but the operator: where a sample is ready only when a Deployment is, a stand-in such as
-// reconciletest.DeploymentsAvailable has to be called with the client of the environment, again and again, while Run runs.
+// No other controller runs. If a sample needs a ready Deployment, call a stand-in such as reconciletest.DeploymentsAvailable repeatedly
+// with the client of the environment while Run runs.
 //
-// The operator runs until the test ends: Installed returns while it runs, and the rest of the test can change samples and see what follows. The
-// context of run ends after the cleanup functions that the test registers later.
+// The operator runs until the test ends: Installed returns while it runs, so that the rest of the test can change samples. The context of
+// run ends after the cleanup functions that the test registers later.
 //
-// The API server reaches the operator's webhooks on this machine. What an operator serves besides, and where its lease is, is said by
-// arguments that it is given last. Run runs the operator until ctx ends; with package operator:
+// The API server calls the operator's webhooks on this machine. Additional arguments at the end set the other ports and the namespace of
+// the lease. run runs the operator until ctx ends; with package operator:
 //
 //	env.Installed(t, "config", func(ctx context.Context, config *rest.Config, args []string) error {
 //		o := program()
@@ -116,7 +116,7 @@ func deploymentOf(t testing.TB, c client.Client, objects []*unstructured.Unstruc
 	return nil
 }
 
-// freePort returns a port of this machine that nothing listens on.
+// freePort returns a free port of this machine.
 func freePort(t testing.TB) int {
 	t.Helper()
 
@@ -129,7 +129,7 @@ func freePort(t testing.TB) int {
 	return listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a listener on TCP
 }
 
-// redirect lets the API server reach the webhook server at a port of this machine, by the name of its service, and returns the port.
+// redirect makes the API server call the webhook service at a port of this machine, and returns the port.
 func redirect(t testing.TB, c client.Client, objects []*unstructured.Unstructured) int {
 	t.Helper()
 
@@ -158,7 +158,7 @@ func redirect(t testing.TB, c client.Client, objects []*unstructured.Unstructure
 	return port
 }
 
-// clientConfigs are those of webhooks in the object, by their JSON pointers.
+// clientConfigs returns the client configurations of webhooks in the object, by their JSON pointers.
 func clientConfigs(object *unstructured.Unstructured) map[string]map[string]any {
 	found := map[string]map[string]any{}
 
@@ -180,7 +180,7 @@ func clientConfigs(object *unstructured.Unstructured) map[string]map[string]any 
 	return found
 }
 
-// waitForSample creates the sample, as soon as it is admitted, and waits until it is ready.
+// waitForSample creates the sample when it is admitted, and waits until it is ready.
 func waitForSample(t testing.TB, c client.Client, sample *unstructured.Unstructured) {
 	t.Helper()
 
@@ -215,7 +215,7 @@ func waitFor(t testing.TB, c client.Client, object *unstructured.Unstructured, c
 	}
 }
 
-// notIn reports that an object has not got a condition in time, and who else could have to do with it.
+// notIn returns an error about a missing condition that lists likely causes.
 func notIn(object *unstructured.Unstructured, condition string, err error) string {
 	text := fmt.Sprintf("%s %s has no condition %s that is True, after %s", object.GetKind(), object.GetName(), condition, installedPatience)
 	if err != nil {

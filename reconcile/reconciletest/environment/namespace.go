@@ -10,12 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// testAnnotation names the test on the namespace that was made for it.
+// testAnnotation is the annotation of a namespace with the name of its test.
 const testAnnotation = "reconciletest/test"
 
-// Namespace creates a namespace for t alone and returns its name. It is deleted
-// when t ends; on an API server without controllers it stays Terminating, and
-// what is in it stays too. Without a control plane t is skipped, see Require.
+// Namespace creates a namespace for t and returns its name. It is deleted when t ends. On an API server without controllers it stays
+// Terminating, and its content remains. Without a control plane t is skipped, see Require.
 func (e *Environment) Namespace(t testing.TB) string {
 	t.Helper()
 	e.Require(t)
@@ -30,7 +29,7 @@ func (e *Environment) Namespace(t testing.TB) string {
 		t.Fatalf("create a namespace: %v", err)
 	}
 
-	ctx := context.WithoutCancel(t.Context()) // Ginkgo gives none out during the cleanup
+	ctx := context.WithoutCancel(t.Context()) // Ginkgo has no context during the cleanup
 
 	t.Cleanup(func() {
 		if err := client.IgnoreNotFound(c.Delete(ctx, namespace)); err != nil {
@@ -41,8 +40,8 @@ func (e *Environment) Namespace(t testing.TB) string {
 	return namespace.Name
 }
 
-// namespacePrefix makes the readable part of a namespace's name out of a
-// test's name: its last words, as a DNS label with room for the server's suffix.
+// namespacePrefix derives the readable part of a namespace's name from a test's name: its last words, as a DNS label with space for the
+// server's suffix.
 func namespacePrefix(test string) string {
 	const room = 40
 

@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// errNoFiles reports that nothing was looked at, so that nothing can be said.
+// errNoFiles reports that there was no file to check.
 var errNoFiles = errors.New("there is no Go file to look at")
 
-// Boundary fails the test for each place in the Go files of a folder, and of those below it, that goes around the SDK; see
-// [Offenders] for what counts. It is for the folder of an operator:
+// Boundary fails the test for each place in the Go files of a folder and its subfolders that bypasses the SDK; see [Offenders]. Use it
+// for the folder of an operator:
 //
 //	func TestOnlyTheSDKWrites(t *testing.T) { lint.Boundary(t, ".", "standin") }
 func Boundary(t testing.TB, folder string, except ...string) {
@@ -32,15 +32,14 @@ func Boundary(t testing.TB, folder string, except ...string) {
 	}
 }
 
-// Offenders lists, as "file:line: what", where Go files import controller-runtime's builder, handler or controllerutil, or
-// use a method of a client that writes: children, statuses, watches and finalizers of an operator go through the SDK alone.
-// Tests are not looked at, and neither are the files and folders that are excepted, by their path, such as a program that
-// plays another controller in a demo.
+// Offenders lists, as "file:line: what", places in Go files that import controller-runtime's builder, handler or controllerutil, or that
+// use a writing method of a client. An operator should handle children, statuses, watches and finalizers only with the SDK. Tests are
+// skipped, and so are the excepted files and folders, such as a program that simulates another controller in a demo.
 //
-// It reads the syntax, without types. Create, Update, Patch and DeleteAllOf count on any value, called or not; Apply and
-// Delete, which plans have too, when their first argument is a context, save Apply of a value called engine, as the one of
-// reconcile/apply; Status without an argument and SubResource, because what they return writes. A file that cannot be parsed
-// and a folder without Go files are errors.
+// It examines the syntax, without types. Create, Update, Patch and DeleteAllOf count on any value, called or not. Apply and Delete, which
+// plans also have, count if their first argument is a context, except for Apply of a value named engine, as in reconcile/apply. Status
+// without an argument and SubResource count, because their results write. A file that cannot be parsed and a folder without Go files are
+// errors.
 func Offenders(fsys fs.FS, except ...string) ([]string, error) {
 	var found []string
 	files := 0
@@ -74,9 +73,9 @@ func Offenders(fsys fs.FS, except ...string) ([]string, error) {
 	return found, err
 }
 
-// look tells of what goes around the SDK in a file.
+// look reports the places in a file.
 func look(file *ast.File, tell func(at token.Pos, what string)) {
-	imported := map[string]bool{} // names of packages, whose functions are no methods
+	imported := map[string]bool{} // names of packages, whose functions are not methods
 	for _, one := range file.Imports {
 		path, _ := strconv.Unquote(one.Path.Value)
 		name := path[strings.LastIndex(path, "/")+1:]
@@ -123,7 +122,7 @@ func isContext(argument ast.Expr) bool {
 	return ok && (called.Sel.Name == "Context" || named(called.X, "context"))
 }
 
-// named reports whether an expression is a variable or field whose name ends so.
+// named reports whether an expression is a variable or field with the suffix.
 func named(expression ast.Expr, suffix string) bool {
 	name := ""
 	switch e := expression.(type) {

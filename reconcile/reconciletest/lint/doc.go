@@ -1,5 +1,4 @@
-// Package lint has what a test can read off an operator without running it: sources that go around the SDK ([Boundary]), generated files
-// that are behind the code ([Generated]), watches that are missing ([Watched]), a status that others read wrongly ([Kstatus]), a plan
-// that depends on more than its input ([Purity]), children with labels and annotations of the engine that were copied from an owner
-// ([EngineKeys]).
+// Package lint contains checks that do not run the operator: sources that bypass the SDK ([Boundary]), outdated generated files
+// ([Generated]), missing watches ([Watched]), a status that other tools misread ([Kstatus]), a plan that depends on more than its input
+// ([Purity]), and children with labels and annotations of the engine that were copied from an owner ([EngineKeys]).
 package lint

@@ -13,12 +13,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// EngineKeys reports the labels and annotations of the engine ([apply.IsEngineKey]) that a plan gives to its children, also in Pod templates and
-// selectors. The phases see their owner without these keys, but an object that FetchRemoteState read still has them. A child with a copy
-// claims to belong to a set that it does not belong to, and Pods with a copy restart when the inventory of the owner changes.
+// EngineKeys reports the labels and annotations of the engine ([apply.IsEngineKey]) that a plan sets on children, also in pod templates
+// and selectors. The phases receive their owner without these keys, but an object that FetchRemoteState read still has them. A child with
+// a copy appears to belong to another set, and pods with a copy restart when the inventory of the owner changes.
 //
-// The domain is that of the engine ([apply.Options]), empty for the default. Children that stay as they are ([apply.Plan.Keep]) are left out. The
-// error joins all keys, each with its child and its path; nil is a plan without any.
+// The domain is that of the engine ([apply.Options]), empty for the default. Kept children ([apply.Plan.Keep]) are skipped. The error
+// joins all keys, each with its child and its path; nil if there are none.
 func EngineKeys(domain string, plan reconcile.PlanResult) error {
 	var errs []error
 	for i := range plan.Children {
@@ -44,7 +44,7 @@ func EngineKeys(domain string, plan reconcile.PlanResult) error {
 	return errors.Join(errs...)
 }
 
-// eachEngineKey calls found with each key of the engine in the maps of a value, in the order of their paths.
+// eachEngineKey calls found for each key of the engine in the maps of a value, in the order of their paths.
 func eachEngineKey(domain, path string, value any, found func(path, key string)) {
 	switch v := value.(type) {
 	case map[string]any:

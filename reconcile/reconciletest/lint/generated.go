@@ -11,19 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// EnvUpdate names the environment variable that makes [Generated] write: any
-// value but the empty one.
+// EnvUpdate is the environment variable that makes [Generated] write files, with any value except the empty one.
 const EnvUpdate = "UPDATE_GOLDEN"
 
-// Generated compares files that are checked in with what is generated now, by
-// path below the folder of the test, such as docs/dataflow.md and
-// config/rbac/role.yaml with what a dataflow.Page says. A file that is missing
-// or differs fails the test. With [EnvUpdate] it writes what differs, folders
-// too, so that one test both generates and holds to it:
+// Generated compares checked-in files with their generated content, by path below the folder of the test, such as docs/dataflow.md and
+// config/rbac/role.yaml with a dataflow.Page. A missing or different file fails the test. With [EnvUpdate] it writes different files and
+// missing folders, so that one test both generates and checks them:
 //
 //	//go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
 //
-// Without the variables that are taken away there no API server is started for it.
+// The command unsets two variables so that it does not start an API server.
 func Generated(t testing.TB, files map[string]string) {
 	t.Helper()
 
@@ -57,7 +54,7 @@ func Generated(t testing.TB, files map[string]string) {
 func writeGenerated(t testing.TB, path, content string) {
 	t.Helper()
 
-	// The files are for everybody who checks them out.
+	// Every user of the repository may read the files.
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
 		err = os.WriteFile(path, []byte(content), 0o644)

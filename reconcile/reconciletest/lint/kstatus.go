@@ -10,15 +10,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Kstatus reports what is wrong with the status of an owner for tools that wait for any kind, such as helm, flux and Argo CD, by the
-// rules of kstatus (sigs.k8s.io/cli-utils/pkg/kstatus) and of the API conventions:
+// Kstatus checks that generic tools, such as helm, flux and Argo CD, can interpret the status of an owner, by the rules of kstatus
+// (sigs.k8s.io/cli-utils/pkg/kstatus) and of the API conventions:
 //
-//   - an owner that is not Ready has Reconciling or Stalled, one of them, and an owner that is Ready has neither;
-//   - each condition has a reason, a time, a status that exists and a type that is there once;
+//   - an owner that is not Ready has exactly one of Reconciling and Stalled, and an owner that is Ready has neither;
+//   - each condition has a reason, a time, a valid status and a unique type;
 //   - no observedGeneration is above the generation, and that of Ready is not 0.
 //
-// An owner without conditions was not looked at yet, and one whose condition Paused is True is not looked at: of these only the form of the
-// conditions counts. The error joins all that was found; nil is a status that is right. With [Always] it is an invariant of [Converge]:
+// An owner without conditions was not reconciled yet, and one whose condition Paused is True is not reconciled: for these only the form
+// of the conditions is checked. The error joins all problems; nil if there are none. With [Always] it is an invariant of [Converge]:
 //
 //	lint.Always("kstatus reads the status", func(w *Website) bool { return lint.Kstatus(w) == nil })
 func Kstatus(owner client.Object) error {
@@ -65,7 +65,7 @@ func Kstatus(owner client.Object) error {
 	return errors.Join(errs...)
 }
 
-// checkProgress holds Ready against Reconciling and Stalled.
+// checkProgress checks that Ready is consistent with Reconciling and Stalled.
 func checkProgress(is map[string]metav1.Condition) error {
 	ready, found := is["Ready"]
 	reconciling, stalled := is["Reconciling"].Status == metav1.ConditionTrue, is["Stalled"].Status == metav1.ConditionTrue
@@ -73,11 +73,11 @@ func checkProgress(is map[string]metav1.Condition) error {
 	case !found:
 		return errors.New("there are conditions, and Ready is not among them")
 	case ready.ObservedGeneration == 0:
-		return errors.New("condition Ready has no observedGeneration: nobody knows which generation it is about")
+		return errors.New("condition Ready has no observedGeneration, so its generation is unknown")
 	case reconciling && stalled:
 		return errors.New("both Reconciling and Stalled are True: want one of them at most")
 	case ready.Status == metav1.ConditionTrue && (reconciling || stalled):
-		return errors.New("condition Ready is True beside Reconciling or Stalled: kstatus does not take the object for current")
+		return errors.New("condition Ready is True together with Reconciling or Stalled: kstatus does not treat the object as current")
 	case ready.Status != metav1.ConditionTrue && !reconciling && !stalled:
 		return fmt.Errorf("condition Ready is %s (%s) with neither Reconciling nor Stalled: want Stalled where no later pass changes that by itself, else Reconciling",
 			ready.Status, ready.Reason)
@@ -85,7 +85,7 @@ func checkProgress(is map[string]metav1.Condition) error {
 	return nil
 }
 
-// storedConditions are the conditions of an object's status.
+// storedConditions returns the conditions of an object's status.
 func storedConditions(content map[string]any) ([]metav1.Condition, error) {
 	var typed struct {
 		Status struct {

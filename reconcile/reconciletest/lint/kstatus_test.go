@@ -38,7 +38,7 @@ func TestKstatus(t *testing.T) {
 		"nothing beside":        {[]metav1.Condition{notReady}, 2, "neither Reconciling nor Stalled"},
 		"unknown":               {[]metav1.Condition{condition("Ready", metav1.ConditionUnknown)}, 2, "Ready is Unknown (Because) with neither"},
 		"both":                  {[]metav1.Condition{notReady, reconciling, stalled}, 2, "both Reconciling and Stalled"},
-		"ready and stalled":     {[]metav1.Condition{ready, stalled}, 2, "Ready is True beside"},
+		"ready and stalled":     {[]metav1.Condition{ready, stalled}, 2, "Ready is True together"},
 		"no summary":            {[]metav1.Condition{condition("PartsReady", metav1.ConditionTrue)}, 2, "Ready is not among them"},
 		"generation":            {[]metav1.Condition{with(ready, func(c *metav1.Condition) { c.ObservedGeneration = 0 })}, 2, "no observedGeneration"},
 		"later generation":      {[]metav1.Condition{with(ready, func(c *metav1.Condition) { c.ObservedGeneration = 3 })}, 2, "above the generation 2"},

@@ -9,17 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const purityRuns = 16 // a map of two keys is ranged over in the same order 16 times in one test of 32768
+const purityRuns = 16 // 16 iterations over a map with two keys have the same order in one test of 32768
 
-// Purity checks that a function is one in the sense of mathematics, as the plan of a reconciler has to be: the same input
-// gives the same result however often and in whatever order its lists are, and the input is left alone. The function gets
-// a deep copy of the input in each run: maps are built anew, and the lists that shuffle names, by the path that a failure
-// prints (such as "Items"), are in another order. The result, often that of PlanResult.Set, is compared by cmp; pass
-// options where it has fields that cmp cannot look into.
+// Purity checks that a function is pure, as the plan of a reconciler must be: the same input always gives the same result, independent of
+// the order of unordered lists, and the function does not modify its input. Each run gets a deep copy of the input: maps are rebuilt, and
+// the lists in [Shuffle], with paths as printed by a failure (such as "Items"), are reordered. cmp compares the results, often those of
+// PlanResult.Set; pass options for fields that cmp cannot examine.
 //
 //	lint.Purity(t, observation, func(o Observation) any { plan := r.PlanResources(ctx, rc, o); return plan })
 //
-// Copies are made by reflection: of what is exported, and of what is not as it is.
+// Copies are made by reflection. Unexported fields are shared.
 func Purity[I any](t testing.TB, input I, run func(I) any, opts ...PurityOption) {
 	t.Helper()
 	var o purity
@@ -41,14 +40,14 @@ func Purity[I any](t testing.TB, input I, run func(I) any, opts ...PurityOption)
 			continue
 		}
 		if diff := cmp.Diff(first, result, o.compare...); diff != "" {
-			t.Errorf("run %d on the same input, its maps built anew%s, gives another result (-first +this):\n%s",
+			t.Errorf("run %d on the same input, its maps rebuilt%s, gives another result (-first +this):\n%s",
 				n+1, o.shuffledLists(), diff)
 			return
 		}
 	}
 }
 
-// PurityOption varies [Purity]: [Shuffle] and [CompareWith].
+// PurityOption configures [Purity]: [Shuffle] and [CompareWith].
 type PurityOption interface{ applyToPurity(o *purity) }
 
 type purity struct {
@@ -56,8 +55,8 @@ type purity struct {
 	compare []cmp.Option
 }
 
-// Shuffle are the paths of the lists whose order means nothing, from the input on: fields joined by dots, with nothing
-// for the indexes of lists and the keys of maps, for example "Pods.Value.Items".
+// Shuffle lists the paths of unordered lists, starting at the input: fields joined by dots, without indexes of lists and keys of maps,
+// for example "Pods.Value.Items".
 type Shuffle []string
 
 func (s Shuffle) applyToPurity(o *purity) {
@@ -81,7 +80,7 @@ func (o *purity) shuffledLists() string {
 	return fmt.Sprintf(" and %d of its lists in another order", len(o.lists))
 }
 
-// copied is a deep copy whose named lists are in another order.
+// copied returns a deep copy whose unordered lists are shuffled.
 func copied[I any](o *purity, input I, draw *rand.Rand, shuffle bool) I {
 	c := copier{lists: o.lists, draw: draw, shuffle: shuffle}
 	out := reflect.New(reflect.TypeFor[I]()).Elem()
@@ -89,7 +88,7 @@ func copied[I any](o *purity, input I, draw *rand.Rand, shuffle bool) I {
 	return out.Interface().(I) //nolint:forcetypeassert // it was made as one
 }
 
-// copier copies by reflection what a DeepCopy method does not.
+// copier copies values without a DeepCopy method by reflection.
 type copier struct {
 	lists   map[string]bool
 	draw    *rand.Rand
@@ -112,7 +111,7 @@ func (c *copier) copy(to, from reflect.Value, path string) {
 		c.copy(inner, from.Elem(), path)
 		to.Set(inner)
 	case reflect.Struct:
-		to.Set(from) // what is not exported stays as it is
+		to.Set(from) // unexported fields are shared
 		for n := range from.NumField() {
 			field := from.Type().Field(n)
 			if !field.IsExported() {
@@ -159,7 +158,7 @@ func (c *copier) slice(to, from reflect.Value, path string) {
 	}
 }
 
-// join adds a field to a path; embedded structs add nothing.
+// join appends a field to a path; embedded structs add nothing.
 func join(path string, field reflect.StructField) string {
 	switch {
 	case field.Anonymous:

@@ -11,13 +11,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// Watched holds the watches table of a page to a list of what must be in it, such as the watches of the operator that
-// this one replaces. The file has a row a line, type and kind as on the page: "Owns apps/v1/Deployment"; empty lines and
-// lines that start with # are skipped. A kind of a For row must be reconciled, one of an Owns or Watches row must be
-// watched in any way, as a tracked read wakes the owners like either.
+// Watched checks that the watches table of a page contains the rows of a file, such as the watches of the operator that this one
+// replaces. The file has one row per line, type and kind as on the page: "Owns apps/v1/Deployment". Empty lines and lines that start with
+// # are skipped. A kind in a For row must be reconciled. A kind in an Owns or Watches row must be watched in any way, because a tracked
+// read also enqueues the owners.
 //
-// Exceptions are rows that are left out, each with the reason, which must not be empty. A row that is there all the same,
-// or that the file does not have, fails the test.
+// exceptions maps missing rows to the reason, which must not be empty. An exception that the page contains, or that the file does not
+// contain, fails the test.
 func Watched(t testing.TB, page dataflow.Page, file string, exceptions map[string]string) {
 	t.Helper()
 

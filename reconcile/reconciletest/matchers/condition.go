@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ConditionMatcher matches an object, typed or unstructured, by one of its status conditions.
+// ConditionMatcher matches a typed or unstructured object by one of its status conditions.
 type ConditionMatcher struct {
 	wanted  metav1.Condition
 	current bool
-	why     string // the last object did not match
+	why     string // why the last object did not match
 }
 
 var _ gomegatypes.GomegaMatcher = (*ConditionMatcher)(nil)
@@ -28,19 +28,19 @@ func HaveCondition(conditionType string, status metav1.ConditionStatus) *Conditi
 	return &ConditionMatcher{wanted: metav1.Condition{Type: conditionType, Status: status}}
 }
 
-// Because also wants that reason.
+// Because also requires the reason.
 func (m *ConditionMatcher) Because(reason string) *ConditionMatcher {
 	m.wanted.Reason = reason
 	return m
 }
 
-// Mentioning also wants that text in the message.
+// Mentioning also requires the text in the message.
 func (m *ConditionMatcher) Mentioning(text string) *ConditionMatcher {
 	m.wanted.Message = text
 	return m
 }
 
-// Current also wants the condition to be about the generation of the object: its observedGeneration is metadata.generation.
+// Current also requires that the condition is of the current generation: its observedGeneration is metadata.generation.
 func (m *ConditionMatcher) Current() *ConditionMatcher {
 	m.current = true
 	return m
@@ -48,7 +48,7 @@ func (m *ConditionMatcher) Current() *ConditionMatcher {
 
 var errNoObject = errors.New("HaveCondition: want a client.Object that is not nil")
 
-// Match implements Gomega's matcher. The error is that of an actual value that is no object, or whose conditions cannot be read.
+// Match implements Gomega's matcher. It returns an error if the actual value is not an object, or its conditions cannot be read.
 func (m *ConditionMatcher) Match(actual any) (bool, error) {
 	object, ok := actual.(client.Object)
 	if !ok || object == nil {
@@ -70,7 +70,7 @@ func (m *ConditionMatcher) Match(actual any) (bool, error) {
 	return m.why == "", nil
 }
 
-// differs returns why conditions are not what is wanted, "" when they are.
+// differs returns why conditions do not match, "" if they do.
 func (m *ConditionMatcher) differs(all []metav1.Condition, generation int64) string {
 	var types []string
 	for _, c := range all {
@@ -102,7 +102,7 @@ func (m *ConditionMatcher) NegatedFailureMessage(actual any) string {
 	return fmt.Sprintf("Expected not to find the condition %s in\n%s", m, format.Object(actual, 1))
 }
 
-// String is the condition as messages name it, for example "Ready=True (Done)".
+// String returns the expected condition for messages, for example "Ready=True (Done)".
 func (m *ConditionMatcher) String() string {
 	text := fmt.Sprintf("%s=%s", m.wanted.Type, m.wanted.Status)
 	if m.wanted.Reason != "" {

@@ -1,9 +1,7 @@
-// Package requests counts the requests that an operator sends to the API server, and makes chosen ones fail.
+// Package requests counts the requests that an operator sends to the API server, and injects faults.
 //
-// [Requests] sits below all clients, where nothing is hidden: it counts what
-// really goes to the API server, so that a test can say "this pass sent no
-// request", and makes chosen requests fail before or after the server has
-// stored them:
+// [Requests] wraps the transport of all clients, so it counts every request to the API server. A test can check that a reconciliation
+// sends no request, and make requests fail before or after the server has stored them:
 //
 //	var sent requests.Requests
 //	config := sent.Observe(env.Config())

@@ -12,19 +12,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Fault is what happens to one request instead of its normal course.
+// Fault is the outcome of one request instead of its normal one.
 type Fault struct {
-	// Err is what the client gets. An API error, made for example with
-	// [apierrors.NewConflict], arrives as an answer of the server; any other
-	// error as a failure of the connection. Nil is the same as a connection
-	// that was reset.
+	// Err is the client's error. An API error, for example from [apierrors.NewConflict], becomes a response of the server; any other error a
+	// connection failure. Nil is a reset connection.
 	Err error
-	// Committed lets the request reach the server first, so that its effect is
-	// stored and only the answer is lost.
+	// Committed sends the request first, so that its effect is stored and only the response is lost.
 	Committed bool
 }
 
-// errReset is what a fault without an error gives.
+// errReset is the error of a fault without one.
 var errReset = errors.New("connection reset by an injected fault")
 
 // recorder is the transport of [Requests.RoundTripper].
@@ -46,23 +43,23 @@ func (t *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 
-		// The answer is complete, so the server has done its work.
+		// The response is complete, so the server has executed the request.
 		_, err = io.Copy(io.Discard, response.Body)
 		if err := errors.Join(err, response.Body.Close()); err != nil {
 			return nil, fmt.Errorf("read the answer that is to be lost: %w", err)
 		}
 	} else if request.Body != nil {
-		// The contract of RoundTripper: the body is closed in any case.
+		// The contract of RoundTripper requires to close the body in any case.
 		_ = request.Body.Close()
 	}
 
 	return fault.answer(request)
 }
 
-// WrappedRoundTripper lets client-go find the transport below.
+// WrappedRoundTripper implements client-go's interface to unwrap a transport.
 func (t *recorder) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// answer turns the fault into what the client sees.
+// answer returns the client's result of the fault.
 func (f *Fault) answer(request *http.Request) (*http.Response, error) {
 	if f.Err == nil {
 		return nil, errReset

@@ -8,39 +8,33 @@ import (
 	"strings"
 )
 
-// Request is one request to the API server, as far as tests ask about it. It
-// is comparable, so that it can be a map key.
+// Request is the relevant part of a request to the API server. It is comparable, so it can be a map key.
 type Request struct {
-	// Verb is what the request does: get, list, watch, create, update, patch,
-	// apply, delete or deletecollection. Server-side apply is apply; the API
-	// server's own authorisation calls it patch.
+	// Verb is get, list, watch, create, update, patch, apply, delete or deletecollection. Server-side apply is apply; the API server's
+	// authorisation calls it patch.
 	Verb string
 	// Group is the API group; empty for the core group.
 	Group string
-	// Resource is the plural resource name. It is empty for requests that name
-	// no resource, such as discovery; these have a Path instead.
+	// Resource is the plural resource name. It is empty for requests without a resource, such as discovery; these have a Path instead.
 	Resource string
 	// Subresource is for example status; empty for the object itself.
 	Subresource string
 	// Namespace is empty for cluster-scoped objects and for requests across
 	// namespaces.
 	Namespace string
-	// Name is empty for requests about a collection, and for a create: the name
-	// is in its body.
+	// Name is empty for requests about a collection, and for a create, whose body has the name.
 	Name string
-	// FieldManager is the field manager that a write names; empty otherwise.
+	// FieldManager is the field manager of a write; empty otherwise.
 	FieldManager string
 	// Path is set only when Resource is empty.
 	Path string
-	// DryRun reports that the server is asked to store nothing.
+	// DryRun reports that the server stores nothing.
 	DryRun bool
-	// Informer reports that the request keeps a cache: a watch, or a list that
-	// accepts cached data by naming a resource version.
+	// Informer reports that the request fills a cache: a watch, or a list with a resource version, which accepts cached data.
 	Informer bool
 }
 
-// IsWrite reports whether the request changes something that is stored. A dry
-// run does not.
+// IsWrite reports whether the request changes stored data. A dry run does not.
 func (r Request) IsWrite() bool {
 	switch r.Verb {
 	case "create", "update", "patch", "apply", "delete", "deletecollection":
@@ -82,10 +76,9 @@ func compareRequests(a, b Request) int {
 	)
 }
 
-// ParseRequest reads what an HTTP request asks of a Kubernetes API server. The
-// paths are those of the Kubernetes API concepts page: /api/v1/... for the core
-// group and /apis/<group>/<version>/... for the others, below any prefix that a
-// proxy adds. Anything else is a request without a resource.
+// ParseRequest parses an HTTP request to a Kubernetes API server. The paths are those of the Kubernetes API concepts page: /api/v1/...
+// for the core group and /apis/<group>/<version>/... for the others, below any prefix of a proxy. Any other path is a request without a
+// resource.
 func ParseRequest(request *http.Request) Request {
 	query := request.URL.Query()
 	parsed := parsePath(request.URL.Path)
@@ -99,9 +92,8 @@ func ParseRequest(request *http.Request) Request {
 	return parsed
 }
 
-// deletesDry reports whether the body of a DELETE asks for a dry run; clients
-// send these options there. In JSON, CBOR and protobuf alike the value is the
-// only thing in DeleteOptions that is spelled All.
+// deletesDry reports whether the body of a DELETE requests a dry run; clients send these options there. In JSON, CBOR and protobuf the
+// value All occurs nowhere else in DeleteOptions.
 func deletesDry(request *http.Request) bool {
 	if request.GetBody == nil {
 		return false
@@ -172,8 +164,7 @@ func parsePath(path string) Request {
 		return none
 	}
 
-	// A namespace's own subresources are the exception to "namespaces/<name>
-	// leads to a resource in it".
+	// The subresources of a namespace are the exception to "namespaces/<name> precedes a resource in it".
 	if segments[0] == "namespaces" && len(segments) >= 3 && segments[2] != "status" && segments[2] != "finalize" {
 		parsed.Namespace, segments = segments[1], segments[2:]
 	}

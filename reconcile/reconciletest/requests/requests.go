@@ -12,17 +12,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Requests counts the requests that clients send to the API server, below
-// every cache and client, and can make them fail. The zero value is ready to
-// use. It is safe for concurrent use.
+// Requests counts the requests that clients send to the API server, below every cache and client, and can inject faults. The zero value
+// is ready to use. It is safe for concurrent use.
 type Requests struct {
 	mu     sync.Mutex
 	sent   []Request
 	inject func(Request) *Fault
 }
 
-// Observe returns a copy of config whose clients are counted. Wrappers that
-// config has already stay below.
+// Observe returns a copy of config whose clients are counted. Existing wrappers of config remain below.
 func (r *Requests) Observe(config *rest.Config) *rest.Config {
 	observed := rest.CopyConfig(config)
 	observed.Wrap(r.RoundTripper)
@@ -30,15 +28,14 @@ func (r *Requests) Observe(config *rest.Config) *rest.Config {
 	return observed
 }
 
-// RoundTripper returns a transport that counts and passes on to next. It has
-// the signature of [rest.Config.WrapTransport]. Next must not be nil.
+// RoundTripper returns a transport that counts requests and passes them to next. It has the signature of [rest.Config.WrapTransport].
+// next must not be nil.
 func (r *Requests) RoundTripper(next http.RoundTripper) http.RoundTripper {
 	return &recorder{requests: r, next: next}
 }
 
-// Inject asks hook about every following request; a fault that it returns
-// happens, nil lets the request pass. A nil hook ends it. The hook may be
-// called by several goroutines at once.
+// Inject calls hook for every following request. The hook returns a fault, or nil to send the request. A nil hook ends the injection.
+// Several goroutines may call the hook concurrently.
 func (r *Requests) Inject(hook func(Request) *Fault) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +43,7 @@ func (r *Requests) Inject(hook func(Request) *Fault) {
 	r.inject = hook
 }
 
-// Reset forgets what was counted. The hook stays.
+// Reset clears the counted requests. It keeps the hook.
 func (r *Requests) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,8 +51,7 @@ func (r *Requests) Reset() {
 	r.sent = nil
 }
 
-// Snapshot returns what was sent since the start or the last Reset, in the
-// order of sending, failed requests included.
+// Snapshot returns the requests since the start or the last Reset, in the order of sending, including failed requests.
 func (r *Requests) Snapshot() Sent {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +59,7 @@ func (r *Requests) Snapshot() Sent {
 	return slices.Clone(r.sent)
 }
 
-// record notes a request and returns the fault that is to happen, if any.
+// record records a request and returns its fault, if any.
 func (r *Requests) record(request Request) *Fault {
 	r.mu.Lock()
 	r.sent = append(r.sent, request)
@@ -77,7 +73,7 @@ func (r *Requests) record(request Request) *Fault {
 	return hook(request)
 }
 
-// Sent is a list of requests, in the order they were sent.
+// Sent is a list of requests in the order of sending.
 type Sent []Request
 
 // Where returns the requests that match all filters, in order.
@@ -93,17 +89,15 @@ func (s Sent) Where(filters ...func(Request) bool) Sent {
 	return kept
 }
 
-// Writes returns the requests that change something that is stored.
+// Writes returns the requests that change stored data.
 func (s Sent) Writes() Sent { return s.Where(Request.IsWrite) }
 
-// WithoutInformers returns the requests that a reconciler caused itself: no
-// watches, no lists that fill caches, no discovery.
+// WithoutInformers returns the reconciler's own requests: no watches, no lists that fill caches, no discovery.
 func (s Sent) WithoutInformers() Sent {
 	return s.Where(func(r Request) bool { return !r.Informer && r.Resource != "" })
 }
 
-// Counts returns how often each combination of verb, group, resource,
-// subresource and dry run occurs; namespace, name and field manager are left
+// Counts returns the count of each combination of verb, group, resource, subresource and dry run; namespace, name and field manager are
 // empty in the keys.
 func (s Sent) Counts() map[Request]int {
 	counts := make(map[Request]int, len(s))
@@ -116,8 +110,7 @@ func (s Sent) Counts() map[Request]int {
 	return counts
 }
 
-// String returns one line per combination of [Sent.Counts], sorted, for
-// failure messages. No request gives "no requests".
+// String returns one line for each combination of [Sent.Counts], sorted, for failure messages. Without requests it returns "no requests".
 func (s Sent) String() string {
 	counts := s.Counts()
 	if len(counts) == 0 {
@@ -132,7 +125,7 @@ func (s Sent) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Verb returns a filter that matches requests of one of the verbs.
+// Verb returns a filter that matches requests with one of the verbs.
 func Verb(verbs ...string) func(Request) bool {
 	return func(r Request) bool { return slices.Contains(verbs, r.Verb) }
 }
@@ -145,8 +138,7 @@ func Resource(group, resource string) func(Request) bool {
 	}
 }
 
-// Subresource returns a filter that matches requests about the subresource;
-// the empty name matches requests about whole objects.
+// Subresource returns a filter that matches requests about the subresource; the empty name matches requests about entire objects.
 func Subresource(name string) func(Request) bool {
 	return func(r Request) bool { return r.Subresource == name }
 }

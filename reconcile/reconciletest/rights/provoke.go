@@ -18,10 +18,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// RefusedOnce returns a hook for [requests.Requests.Inject] that refuses the first write of each kind as an API server does while
-// the operator's cache lags behind: a server-side apply because somebody else has become the controller of the child, any
-// other patch of a whole object because it has changed. An operator has to look at the live object then, for which it
-// needs a right that it never uses otherwise. Events pass: client-go never sends one again that was refused.
+// RefusedOnce returns a hook for [requests.Requests.Inject] that rejects the first write of each kind as an API server does if the
+// operator's cache is stale: a server-side apply because another controller owns the child, any other patch of an entire object because
+// it has changed. The operator must then read the live object, for which it may need a permission that it does not use otherwise. Events
+// are not rejected, because client-go never retries a rejected event.
 func RefusedOnce() func(requests.Request) *requests.Fault {
 	var mu sync.Mutex
 
@@ -53,10 +53,9 @@ func RefusedOnce() func(requests.Request) *requests.Fault {
 	}
 }
 
-// Outdated returns a twin of a child under the name, to be created by the test: as the child of an earlier version of the
-// operator, which planned it under another name. It has the labels, annotations and owner references of the child, so
-// that an operator that starts anew has to recognise it as its own and delete it. A scheme that does not know the child's
-// type is an error.
+// Outdated returns a copy of a child under another name, for the test to create: a child of an earlier version of the operator, which
+// used another name. It has the labels, annotations and owner references of the child, so a restarted operator must recognise it as its
+// own and delete it. It returns an error if the scheme does not contain the child's type.
 func Outdated(child client.Object, name string, scheme *runtime.Scheme) (client.Object, error) {
 	twin := &unstructured.Unstructured{}
 	if err := scheme.Convert(child, twin, nil); err != nil {
@@ -71,7 +70,7 @@ func Outdated(child client.Object, name string, scheme *runtime.Scheme) (client.
 		}
 	}
 
-	if spec, ok := content["spec"].(map[string]any); ok { // what the API server gave to the original alone
+	if spec, ok := content["spec"].(map[string]any); ok { // the API server set these only for the original
 		for _, given := range []string{"clusterIP", "clusterIPs", "healthCheckNodePort", "volumeName"} {
 			delete(spec, given)
 		}
@@ -83,13 +82,12 @@ func Outdated(child client.Object, name string, scheme *runtime.Scheme) (client.
 	old.SetLabels(twin.GetLabels())
 	old.SetAnnotations(twin.GetAnnotations())
 	old.SetOwnerReferences(twin.GetOwnerReferences())
-	old.SetManagedFields(twin.GetManagedFields()) // a label alone proves nothing: our manager has to own it
+	old.SetManagedFields(twin.GetManagedFields()) // the label is no proof: our field manager must own it
 
 	return old, nil
 }
 
-// CreateOutdated stores what [Outdated] returned under the field manager that made the original, which is what proves to
-// the engine whose it is.
+// CreateOutdated creates the result of [Outdated] under the field manager of the original, which proves the ownership to the engine.
 func CreateOutdated(ctx context.Context, c client.Client, twin client.Object) error {
 	var manager string
 

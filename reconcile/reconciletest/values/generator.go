@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	deepest = 12 // levels that have more than what is required
-	longest = 2  // elements of a list or a map beyond those that it must have
+	deepest = 12 // nesting levels with optional fields
+	longest = 2  // additional elements of a list or a map
 )
 
-// generator draws values of a schema. What the schema says in oneOf, not and the like, and in CEL, is left to whoever validates them.
+// generator generates random values of a schema. It ignores oneOf, not and the like, and CEL rules; the caller validates the values.
 type generator struct {
 	*rand.Rand
 
-	optional float64 // how likely a field is that is not required
+	optional float64 // probability of an optional field
 }
 
-// seeded draws the same for the same seed and number.
+// seeded returns a generator that is deterministic for the seed and number.
 func seeded(seed, number uint64) generator {
-	return generator{Rand: rand.New(rand.NewPCG(seed, number)), optional: 0.5} //nolint:gosec // no secret is drawn
+	return generator{Rand: rand.New(rand.NewPCG(seed, number)), optional: 0.5} //nolint:gosec // the values are not secret
 }
 
-// value draws one of the schema.
+// value returns a value of the schema.
 func (g generator) value(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	switch {
 	case len(s.Enum) > 0:
@@ -66,7 +66,7 @@ func decoded(value apiextensionsv1.JSON) any {
 	return out
 }
 
-// object draws the fields that are required and some others, and the entries of a map.
+// object returns the required fields and some others, and the entries of a map.
 func (g generator) object(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	out := map[string]any{}
 	if s.XEmbeddedResource {
@@ -92,7 +92,7 @@ func (g generator) object(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	return out
 }
 
-// size draws how many elements a list or a map has.
+// size returns the number of elements of a list or a map.
 func (g generator) size(least, most *int64, depth int) int64 {
 	n := ptr.Deref(least, 0)
 	if depth < deepest && g.Float64() < g.optional {
@@ -101,7 +101,7 @@ func (g generator) size(least, most *int64, depth int) int64 {
 	return min(n, ptr.Deref(most, math.MaxInt64))
 }
 
-// list draws elements; of those that would be the same in a set or a map, one.
+// list returns elements without duplicates for a set or a map.
 func (g generator) list(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	out := []any{}
 	if s.Items == nil || s.Items.Schema == nil {
@@ -119,7 +119,7 @@ func (g generator) list(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	return out
 }
 
-// identity is what tells an element from the others, "" where nothing has to.
+// identity returns the key that must be unique among the elements, "" if there is none.
 func (g generator) identity(s *apiextensionsv1.JSONSchemaProps, element any) string {
 	switch fields, isMap := element.(map[string]any); {
 	case ptr.Deref(s.XListType, "") == "set" || s.UniqueItems:
@@ -134,11 +134,11 @@ func (g generator) identity(s *apiextensionsv1.JSONSchemaProps, element any) str
 	return ""
 }
 
-// integer draws a limit, a neighbour of one, or a small number.
+// integer returns a limit, a neighbour of a limit, or a small number.
 func (g generator) integer(s *apiextensionsv1.JSONSchemaProps) int64 {
 	least, most := int64(math.MinInt32), int64(math.MaxInt32)
 	if s.Format == "int64" {
-		least, most = -1<<53, 1<<53 // what JSON holds everywhere
+		least, most = -1<<53, 1<<53 // JSON's safe integers
 	}
 	if s.Minimum != nil {
 		if least = int64(math.Ceil(*s.Minimum)); s.ExclusiveMinimum {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// strange are texts that are valid where the schema says nothing more, and that no name, label or path may be made of as they are.
+// strange returns unusual texts that are valid by the schema, but are not valid as a name, label or path.
 func strange() []string {
 	return []string{
 		"", " ", "a", "A-Z_0.9", "-", "../../etc/passwd", "{{ .Values.x }}", "$(HOME)", "a\nb: c", "\"", "\\", "null", "0x1F", "1e400", "%s",
@@ -18,7 +18,7 @@ func strange() []string {
 	}
 }
 
-// formatted are texts of the formats that a server checks.
+// formatted returns texts of the formats that a server checks.
 func formatted() map[string][]string {
 	return map[string][]string{
 		"date-time": {"2026-01-02T03:04:05Z", "1970-01-01T00:00:00+14:00"},
@@ -35,7 +35,7 @@ func formatted() map[string][]string {
 	}
 }
 
-// text draws a string of the schema's pattern, else of its format, else a strange one.
+// text returns a string of the schema's pattern, else of its format, else an unusual one.
 func (g generator) text(s *apiextensionsv1.JSONSchemaProps) string {
 	least, most := ptr.Deref(s.MinLength, 0), ptr.Deref(s.MaxLength, math.MaxInt64)
 	if s.Pattern != "" {
@@ -90,6 +90,6 @@ func (g generator) match(out *strings.Builder, e *syntax.Regexp) {
 		repeat(0, 1)
 	case syntax.OpRepeat:
 		repeat(e.Min, max(e.Min, min(e.Max, e.Min+longest)))
-	default: // the beginning, the end, and what matches nothing
+	default: // the beginning, the end, and expressions that match nothing
 	}
 }

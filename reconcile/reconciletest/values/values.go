@@ -18,15 +18,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/search"
 )
 
-// tries is how many values are drawn for one that is valid: rules in CEL, which no generator can foresee, refuse some.
+// tries is the maximum number of generated values for one valid value: CEL rules reject some.
 const tries = 200
 
-// Of returns n objects of the kind T, named value-1 and so on. Everything but metadata and status is drawn from the schema of their CRD,
-// one of the files, or folders with files, in crdPaths: the first has what is required alone, the second every field, and limits, empty
-// lists and long, strange texts are drawn more often than others. Defaults are filled in, and the schema and its CEL rules accept each.
+// Of returns n objects of the kind T, named value-1 and so on. Their content, except for metadata and status, is random by the schema of
+// their CRD in one of the files, or folders with files, in crdPaths. The first object has only the required fields, the second every
+// field. Limits, empty lists and long, unusual texts are more frequent than other values. Defaults are set, and each object is valid by
+// the schema and its CEL rules.
 //
-// The seed is RECONCILETEST_SEED, 1 when unset, and is logged. The test fails when no such CRD is there, and when none of very many
-// values is valid, with the reason why the last one is not; fewer than n that are valid are logged.
+// The seed is RECONCILETEST_SEED, default 1, and is logged. The test fails if there is no such CRD, or if none of many values is valid,
+// with the error of the last one. If fewer than n are valid, Of logs that.
 func Of[T client.Object](t testing.TB, scheme *runtime.Scheme, crdPaths []string, n int) []T {
 	t.Helper()
 	seed, err := search.Seed()
@@ -63,7 +64,7 @@ func Of[T client.Object](t testing.TB, scheme *runtime.Scheme, crdPaths []string
 	return out
 }
 
-// schemaOf is the schema of a version in the definitions.
+// schemaOf returns the schema of a version in the definitions.
 func schemaOf(paths []string, gvk schema.GroupVersionKind) (*apiextensionsv1.JSONSchemaProps, error) {
 	definitions, err := description.ReadCRDs(paths)
 	if err != nil {
@@ -82,7 +83,7 @@ func schemaOf(paths []string, gvk schema.GroupVersionKind) (*apiextensionsv1.JSO
 	return nil, fmt.Errorf("values: no CRD with a schema of %s in %q", gvk, paths)
 }
 
-// draw returns up to n valid contents, without metadata and status, and why the last invalid one is so.
+// draw returns up to n valid contents, without metadata and status, and the error of the last invalid one.
 func draw(ctx context.Context, props *apiextensionsv1.JSONSchemaProps, seed uint64, n int) (out []map[string]any, last error) {
 	compiled, err := crdschema.New(props)
 	if err != nil {

@@ -1,3 +1,2 @@
-// Package problem makes errors about an owner's spec: errors of category InvalidSpec whose message is bounded, whatever the user
-// has written.
+// Package problem builds errors about an owner's spec, of category InvalidSpec and with a bounded message.
 package problem

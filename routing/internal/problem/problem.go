@@ -9,19 +9,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/text"
 )
 
-// MaxQuoted is how many bytes of a user's value a message repeats: messages end in conditions.
+// MaxQuoted is the maximum number of bytes of a user's value in a message; messages appear in conditions.
 const MaxQuoted = 256
 
-// Invalid returns a terminal error of the owner's spec: waiting does not mend it, an edit does.
+// Invalid returns a terminal error about the owner's spec: only a change of the spec can fix it.
 func Invalid(reason string, cause error, format string, args ...any) error {
 	return health.NewError(health.InvalidSpec, reason, fmt.Sprintf(format, args...), cause)
 }
 
-// Quote renders a user's value for a message, cut at a rune when it is long. Characters that need an escape count as what
-// they become.
+// Quote quotes a user's value for a message and truncates it at a rune. The limit applies to the escaped text.
 func Quote(value string) string { return QuoteAtMost(value, MaxQuoted) }
 
-// QuoteAtMost is [Quote] with a limit of its own, in bytes.
+// QuoteAtMost is [Quote] with the given limit in bytes.
 func QuoteAtMost(value string, limit int) string {
 	end, mark := min(len(value), limit), ""
 	for {
@@ -36,7 +35,7 @@ func QuoteAtMost(value string, limit int) string {
 	}
 }
 
-// Shorten cuts the text of a cause, which may repeat a long value, to what fits a message.
+// Shorten truncates the text of a cause, which may contain a long value.
 func Shorten(message string) string {
 	return text.Cut(message, 2*MaxQuoted)
 }

@@ -1,5 +1,5 @@
-// Package plugin is the scaffold as an external plugin of kubebuilder: a request as JSON on the standard input is answered on the
-// standard output, as its protocol v1alpha1 says (sigs.k8s.io/kubebuilder/v4/pkg/plugin/external).
+// Package plugin implements the scaffold as an external plugin of kubebuilder: it reads a JSON request from the standard input and writes
+// the response to the standard output, by the protocol v1alpha1 (sigs.k8s.io/kubebuilder/v4/pkg/plugin/external).
 package plugin
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const apiVersion = "v1alpha1"
 
-// request is what kubebuilder asks for.
+// request is a request of kubebuilder.
 type request struct {
 	APIVersion string            `json:"apiVersion"`
 	Args       []string          `json:"args"`
@@ -29,7 +29,7 @@ type request struct {
 	} `json:"config"`
 }
 
-// response is what it is told. Universe has the files that change.
+// response is the response. Universe contains the changed files.
 type response struct {
 	APIVersion string            `json:"apiVersion"`
 	Command    string            `json:"command"`
@@ -37,7 +37,7 @@ type response struct {
 	Universe   map[string]string `json:"universe"`
 	Error      bool              `json:"error,omitempty"`
 	ErrorMsgs  []string          `json:"errorMsgs,omitempty"`
-	Flags      []any             `json:"flags,omitempty"` // none: group, version and kind are those of kubebuilder
+	Flags      []any             `json:"flags,omitempty"` // none: group, version and kind are kubebuilder's flags
 }
 
 type metadata struct {
@@ -45,7 +45,7 @@ type metadata struct {
 	Examples    string `json:"examples"`
 }
 
-// Serve answers one request. What is wrong with the request is in the answer; the error is that of reading or writing.
+// Serve answers one request. Errors of the request are in the response; the returned error is that of reading or writing.
 func Serve(in io.Reader, out io.Writer) error {
 	var asked request
 	if err := json.NewDecoder(in).Decode(&asked); err != nil {
@@ -66,7 +66,7 @@ func Serve(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(answer)
 }
 
-// files are those that the command changes.
+// files returns the files that the command changes.
 func (r request) files() (scaffold.Files, error) {
 	if r.APIVersion != apiVersion {
 		return nil, fmt.Errorf("kubebuilder asks with version %q of the protocol: want %s", r.APIVersion, apiVersion)
@@ -86,7 +86,7 @@ func (r request) createAPI() (scaffold.Files, error) {
 	}
 	api := scaffold.API{Project: scaffold.Project{Module: r.Config.Repo, Domain: r.Config.Domain}, MultiGroup: r.Config.MultiGroup}
 	flags := pflag.NewFlagSet("create api", pflag.ContinueOnError)
-	flags.ParseErrorsAllowlist.UnknownFlags = true // those of the other plugins
+	flags.ParseErrorsAllowlist.UnknownFlags = true // flags of the other plugins
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&api.Group, "group", "", "")
 	flags.StringVar(&api.Version, "version", "", "")

@@ -14,13 +14,13 @@ import (
 // API is a kind. Project, Version and Kind are required.
 type API struct {
 	Project
-	// Group is the API group. Default the domain of the project; a word without a dot stands before the domain.
+	// Group is the API group. Default: the domain of the project. A word without a dot is a prefix of the domain.
 	Group string
-	// Version is that of the API, such as v1alpha1.
+	// Version of the API, such as v1alpha1.
 	Version string
 	// Kind is the kind, such as Website.
 	Kind string
-	// MultiGroup puts the kind into folders named by its group, as kubebuilder does.
+	// MultiGroup puts the kind into folders for its group, as kubebuilder does.
 	MultiGroup bool
 }
 
@@ -30,7 +30,7 @@ var (
 	group   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 )
 
-// complete checks the kind and completes its group.
+// complete checks the kind and sets the default of its group.
 func (a API) complete() (API, error) {
 	var errs []error
 	if a.Group == "" {
@@ -50,29 +50,29 @@ func (a API) complete() (API, error) {
 	return a, errors.Join(errs...)
 }
 
-// Lower is the name of the package and the controller.
+// Lower returns the name of the package and the controller.
 func (a API) Lower() string { return strings.ToLower(a.Kind) }
 
-// LowerCamel is the kind as the start of an unexported name.
+// LowerCamel returns the kind as a prefix of an unexported name.
 func (a API) LowerCamel() string {
 	runes := []rune(a.Kind)
 	runes[0] = unicode.ToLower(runes[0])
 	return string(runes)
 }
 
-// Plural is the resource, as controller-gen derives it.
+// Plural returns the resource, as controller-gen derives it.
 func (a API) Plural() string { return flect.Pluralize(a.Lower()) }
 
-// short is the group up to its first dot, without hyphens.
+// short returns the group up to its first dot, without hyphens.
 func (a API) short() string {
 	first, _, _ := strings.Cut(a.Group, ".")
 	return first
 }
 
-// Alias is the name under which the package of the kind is imported, as kubebuilder has it.
+// Alias returns the import name of the kind's package, as kubebuilder uses it.
 func (a API) Alias() string { return strings.ReplaceAll(a.short(), "-", "") + a.Version }
 
-// APIPath is the folder of the kind.
+// APIPath returns the folder of the kind.
 func (a API) APIPath() string {
 	if a.MultiGroup {
 		return path.Join("api", a.short(), a.Version)
@@ -80,7 +80,7 @@ func (a API) APIPath() string {
 	return path.Join("api", a.Version)
 }
 
-// Up leads from the folder of the controller in a kubebuilder project to that of the project.
+// Up returns the relative path from the controller's folder in a kubebuilder project to that of the project.
 func (a API) Up() string { return strings.Repeat("../", strings.Count(a.controllers(), "/")+1) }
 
 func (a API) controllers() string {
@@ -90,7 +90,7 @@ func (a API) controllers() string {
 	return path.Join("internal", "controller")
 }
 
-// Files are those that change in the project with the files when the kind is added.
+// Files returns the files that change in the project when the kind is added.
 func (a API) Files(existing Files) (Files, error) {
 	project, err := ProjectOf(existing)
 	if err != nil {
@@ -134,8 +134,8 @@ func (a API) Files(existing Files) (Files, error) {
 	return changed, changed.format()
 }
 
-// Kubebuilder are the files of the kind in a project of kubebuilder, where its plugin go/v4 has just written the type and main: they take
-// the place of its controller and its test.
+// Kubebuilder returns the files of the kind in a kubebuilder project whose plugin go/v4 has just written the type and main. They replace
+// its controller and its test.
 func (a API) Kubebuilder() (Files, error) {
 	a, err := a.complete()
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package scaffold writes the files of a project from templates: [Project] is the whole operator, [API] a kind of it. Files are returned
-// by path and not written, so that a command and a plugin of kubebuilder share them.
+// Package scaffold renders the files of a project from templates: [Project] is an operator, [API] one of its kinds. It returns files by
+// path and writes nothing, so that a command and a kubebuilder plugin can share it.
 package scaffold

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Files are contents by path, with slashes, below the folder of the project.
+// Files maps paths with slashes, relative to the folder of the project, to contents.
 type Files map[string]string
 
-// format formats the files of Go, whose imports and kinds are in the order in which they were added.
+// format formats the Go files, whose imports and kinds are in the order in which they were added.
 func (f Files) format() error {
 	for name, text := range f {
 		if path.Ext(name) != ".go" {
@@ -29,15 +29,15 @@ func (f Files) format() error {
 
 // Project is an operator. Name, Domain, Module and SDK are required.
 type Project struct {
-	// Name is that of the program, its namespace and its objects.
+	// Name is the name of the program, its namespace and its objects.
 	Name string
-	// Domain is the end of the API groups.
+	// Domain is the suffix of the API groups.
 	Domain string
 	// Module is the path of the Go module.
 	Module string
 	// SDK is the version of the SDK to require.
 	SDK string
-	// Replace is the folder of a checkout of the SDK to use in its place; empty uses none.
+	// Replace is the folder of a checkout of the SDK that replaces the module. Optional.
 	Replace string
 }
 
@@ -47,7 +47,7 @@ var (
 	module = regexp.MustCompile(`^[A-Za-z0-9._~/-]+$`)
 )
 
-// Files are those of an operator without kinds.
+// Files returns the files of an operator without kinds.
 func (p Project) Files() (Files, error) {
 	var errs []error
 	for _, c := range []struct {
@@ -89,7 +89,7 @@ func ProjectOf(files Files) (Project, error) {
 	return Project{Module: found[1], Domain: lease[1]}, nil
 }
 
-// insert adds a line above a marker, unless it is there.
+// insert adds a line above a marker, if it is missing.
 func insert(files, changed Files, name, marker, line string) error {
 	text, ok := changed[name]
 	if !ok {
@@ -107,7 +107,7 @@ func insert(files, changed Files, name, marker, line string) error {
 	return nil
 }
 
-// add puts files beside each other; those that are there are an error, as they may have been edited.
+// add adds files; an existing file is an error, because it may have been edited.
 func add(existing, into, files Files) error {
 	for name, text := range files {
 		if _, there := existing[name]; there {

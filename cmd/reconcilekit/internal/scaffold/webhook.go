@@ -6,14 +6,14 @@ import (
 	"path"
 )
 
-// Webhook is the admission webhooks of a kind of the project.
+// Webhook describes the admission webhooks of a kind.
 type Webhook struct {
 	API
-	// Defaulting fills in what users leave out, Validation finds what is wrong. One of them is needed.
+	// Defaulting sets defaults, Validation validates objects. At least one is required.
 	Defaulting, Validation bool
 }
 
-// Files are those that change in the project with the files when the webhooks are added.
+// Files returns the files that change in the project when the webhooks are added.
 func (w Webhook) Files(existing Files) (Files, error) {
 	project, err := ProjectOf(existing)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package apirules has the rules by which an API server refuses objects of everyday kinds: names, labels, owner references,
-// what has to be set, and what cannot be changed.
+// Package apirules implements the rules by which an API server rejects objects of common kinds: names, labels, owner references, required
+// and immutable fields.
 //
-// The messages are those of the API server as far as tests look at them, which is the field and the sort of the error.
+// Messages match those of the API server in the field and the type of the error.
 package apirules

@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Validate returns what is wrong with an object: with a new one when old is nil, else with the change of an old one.
+// Validate returns the errors of a new object if old is nil, else those of an update of old.
 func Validate(old, u *unstructured.Unstructured) field.ErrorList {
 	if u.GetDeletionTimestamp() != nil {
-		return nil // what goes is not looked at closely
+		return nil // deletions are not validated closely
 	}
 	errs := metadata(old, u)
 	kind := u.GroupVersionKind().GroupKind()
@@ -48,7 +48,7 @@ func metadata(old, u *unstructured.Unstructured) field.ErrorList {
 	return append(errs, references(u.GetOwnerReferences(), path.Child("ownerReferences"))...)
 }
 
-// references checks owner references: each names an object in full, and at most one is the controller.
+// references checks owner references: each identifies an object completely, and at most one is the controller.
 func references(all []metav1.OwnerReference, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	controllers := 0
@@ -70,7 +70,7 @@ func references(all []metav1.OwnerReference, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// nameRule is the rule for the names of a kind.
+// nameRule returns the rule for the names of a kind.
 func nameRule(kind schema.GroupKind) func(string) []string {
 	switch kind {
 	case schema.GroupKind{Kind: "Service"}:
@@ -89,7 +89,7 @@ func nameRule(kind schema.GroupKind) func(string) []string {
 	return utilvalidation.IsDNS1123Subdomain
 }
 
-// required are the rules for what has to be set.
+// required returns the rules for required fields.
 func required() map[schema.GroupKind]func(*unstructured.Unstructured) field.ErrorList {
 	return map[schema.GroupKind]func(*unstructured.Unstructured) field.ErrorList{
 		{Group: "apps", Kind: "Deployment"}:  workload,
@@ -100,7 +100,7 @@ func required() map[schema.GroupKind]func(*unstructured.Unstructured) field.Erro
 	}
 }
 
-// workload checks that a workload has a selector that its template satisfies, valid labels in it, and no fewer replicas than none.
+// workload checks that a workload has a valid selector that its template matches, and a non-negative number of replicas.
 func workload(u *unstructured.Unstructured) field.ErrorList {
 	spec := field.NewPath("spec")
 	selector, found, _ := unstructured.NestedMap(u.Object, "spec", "selector")
@@ -122,7 +122,7 @@ func workload(u *unstructured.Unstructured) field.ErrorList {
 	return errs
 }
 
-// keys checks those of a ConfigMap's or Secret's data.
+// keys checks the keys of a ConfigMap's or Secret's data.
 func keys(u *unstructured.Unstructured) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range []string{"data", "binaryData"} {
@@ -136,7 +136,7 @@ func keys(u *unstructured.Unstructured) field.ErrorList {
 	return errs
 }
 
-// immutable are the fields that cannot be changed.
+// immutable returns the immutable fields.
 func immutable() map[schema.GroupKind][]string {
 	return map[schema.GroupKind][]string{
 		{Group: "apps", Kind: "Deployment"}:                              {"spec.selector"},
@@ -152,7 +152,7 @@ func immutable() map[schema.GroupKind][]string {
 	}
 }
 
-// unchanged refuses another value of a field. One that was not set may be set: the server does so itself.
+// unchanged rejects a change of a field. A field that was unset may be set, as the server itself does.
 func unchanged(old, u *unstructured.Unstructured, path string) field.ErrorList {
 	fields := strings.Split(path, ".")
 	before, had, _ := unstructured.NestedFieldNoCopy(old.Object, fields...)
@@ -163,7 +163,7 @@ func unchanged(old, u *unstructured.Unstructured, path string) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath(fields[0], fields[1:]...), after, validation.FieldImmutableErrorMsg)}
 }
 
-// frozen refuses a change of a ConfigMap or Secret that is immutable.
+// frozen rejects a change of an immutable ConfigMap or Secret.
 func frozen(old, u *unstructured.Unstructured) field.ErrorList {
 	if kind := u.GetKind(); u.GroupVersionKind().Group != "" || kind != "ConfigMap" && kind != "Secret" || old.Object["immutable"] != true {
 		return nil

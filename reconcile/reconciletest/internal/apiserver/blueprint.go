@@ -21,20 +21,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/crdschema"
 )
 
-// Blueprint is what all fake worlds of a system have in common; building it takes longer than a run.
+// Blueprint is the common part of all fake API servers of a system; building it takes longer than a run.
 type Blueprint struct {
 	mapper     *meta.DefaultRESTMapper
 	converter  managedfields.TypeConverter
 	kinds      []schema.GroupVersionKind
 	cluster    map[schema.GroupVersionKind]bool
-	namespaced map[schema.GroupVersionKind]bool // for certain, as they are built in or defined
+	namespaced map[schema.GroupVersionKind]bool // known only for kinds that are built in or defined
 	withStatus map[schema.GroupVersionKind]bool
 	schemas    map[schema.GroupVersionKind]*crdschema.Schema
 	managers   sync.Map // managerKey to *managedfields.FieldManager
 }
 
-// NewBlueprint knows the kinds of the scheme and of the definitions. Kinds of the scheme that no definition describes
-// and that are not built in count as namespaced, with a status subresource.
+// NewBlueprint returns a blueprint of the kinds of the scheme and of the definitions. Kinds of the scheme that are neither defined nor
+// built in are namespaced, with a status subresource.
 func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomResourceDefinition) (*Blueprint, error) {
 	defined := crdKinds(definitions)
 	converter, err := newConverters(defined)
@@ -83,7 +83,7 @@ func (b *Blueprint) addMapping(gvk schema.GroupVersionKind, resource string) {
 	b.mapper.AddSpecific(gvk, gv.WithResource(resource), gv.WithResource(strings.ToLower(gvk.Kind)), scope(b.cluster[gvk]))
 }
 
-// Enum are the values that the definition of a kind allows for the field at a path; none when it names none.
+// Enum returns the values that the definition of a kind allows for the field at a path; none if it has no enum.
 func (b *Blueprint) Enum(gvk schema.GroupVersionKind, path []string) []any {
 	if b == nil || b.schemas[gvk] == nil {
 		return nil
@@ -91,8 +91,8 @@ func (b *Blueprint) Enum(gvk schema.GroupVersionKind, path []string) []any {
 	return b.schemas[gvk].Enum(path)
 }
 
-// preferred lists the versions of all groups, the one first that a server prefers: a mapping of a kind without a version takes
-// it, as the prune of kinds that are no longer planned does.
+// preferred lists the versions of all groups, the server's preferred version first: it is the mapping of a kind without a version, as the
+// prune of retired kinds uses.
 func preferred(scheme *runtime.Scheme, defined []crdKind) []schema.GroupVersion {
 	var versions []schema.GroupVersion
 	for gvk := range scheme.AllKnownTypes() {
@@ -123,7 +123,7 @@ func isObject(scheme *runtime.Scheme, gvk schema.GroupVersionKind) bool {
 	return ok
 }
 
-// isClusterScoped knows the built-in kinds without a namespace.
+// isClusterScoped reports whether a kind is a built-in cluster-scoped one.
 func isClusterScoped(gvk schema.GroupVersionKind) bool {
 	switch gvk.Group {
 	case "":
@@ -151,7 +151,8 @@ func isClusterScoped(gvk schema.GroupVersionKind) bool {
 	return false
 }
 
-// hasStatus reports whether a built-in kind has a status subresource: those with a status, save reviews, which are answers to a create.
+// hasStatus reports whether a built-in kind has a status subresource: those with a status, except reviews, which are responses to a
+// create.
 func hasStatus(gvk schema.GroupVersionKind) bool {
 	if gvk.Group == "authentication.k8s.io" || gvk.Group == "authorization.k8s.io" {
 		return false

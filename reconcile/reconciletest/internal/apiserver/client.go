@@ -25,7 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// funcs are the methods of the client of a fake world: each translates to the store's representation and back.
+// funcs returns the methods of the fake server's client. Each converts to the store's representation and back.
 func (w *Server) funcs() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(_ context.Context, _ client.WithWatch, key client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
@@ -248,7 +248,7 @@ func (w *Server) patch(
 		return w.store.Patch(ctx, u, patch, options)
 	})
 	if going && apierrors.IsNotFound(err) {
-		return nil // the apply took the last finalizer away
+		return nil // the apply removed the last finalizer
 	}
 	if answered := apierrors.APIStatus(nil); err != nil && patch.Type() == types.JSONPatchType && !errors.As(err, &answered) {
 		return apierrors.NewInvalid(gvk.GroupKind(), u.GetName(), field.ErrorList{
@@ -261,8 +261,7 @@ func (w *Server) patch(
 	return objects.FromUnstructured(u, obj)
 }
 
-// prepare returns the object that the store's client is called with: for an apply that is the configuration itself, for
-// other patches only its name.
+// prepare returns the object for the call of the store's client: for an apply the configuration itself, for other patches only its name.
 func prepare(
 	u *unstructured.Unstructured, kind types.PatchType, data []byte,
 ) (*unstructured.Unstructured, client.Patch, error) {
@@ -282,7 +281,7 @@ func prepare(
 	return target, client.RawPatch(kind, data), nil
 }
 
-// strategic merges a patch whose rules are tags of Go types, which only built-in kinds have.
+// strategic applies a strategic merge patch. Its rules are tags of Go types, which only built-in kinds have.
 func (w *Server) strategic(
 	gvk schema.GroupVersionKind, u *unstructured.Unstructured, data []byte,
 ) (*unstructured.Unstructured, error) {

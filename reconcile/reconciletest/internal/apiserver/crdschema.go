@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// crdKind is what a definition says about one served version.
+// crdKind is one served version of a definition.
 type crdKind struct {
 	gvk       schema.GroupVersionKind
 	plural    string
@@ -46,8 +46,8 @@ func crdKinds(definitions []*apiextensionsv1.CustomResourceDefinition) []crdKind
 	return kinds
 }
 
-// converters choose the schema by which fields of a kind are owned: that of a built-in kind, that of its definition, or
-// else what can be deduced from the value, where lists are atomic.
+// converters select the schema for the field ownership of a kind: that of a built-in kind, that of its definition, or else one deduced
+// from the value, with atomic lists.
 type converters struct {
 	builtin, custom, deduced managedfields.TypeConverter
 	scheme                   *runtime.Scheme // the built-in kinds
@@ -89,12 +89,12 @@ func (c *converters) ObjectToTyped(obj runtime.Object, opts ...typed.ValidationO
 	return c.deduced.ObjectToTyped(obj, opts...)
 }
 
-// TypedToObject implements managedfields.TypeConverter; it is the same for all.
+// TypedToObject implements managedfields.TypeConverter. It is the same for all kinds.
 func (c *converters) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
 	return c.deduced.TypedToObject(value)
 }
 
-// model is the schema of a kind in the form that field management reads, with that of the metadata filled in.
+// model returns the schema of a kind in the format of field management, with that of the metadata filled in.
 func (k crdKind) model() (*spec.Schema, error) {
 	data, err := json.Marshal(k.structure)
 	if err != nil {
@@ -122,7 +122,7 @@ func (k crdKind) model() (*spec.Schema, error) {
 	return model, json.Unmarshal(data, model)
 }
 
-// metadataSchema is ObjectMeta as far as its lists and maps have rules for merging; the rest is preserved.
+// metadataSchema returns the schema of ObjectMeta with the merge rules of its lists and maps; other fields are preserved.
 func metadataSchema() map[string]any {
 	text := map[string]any{"type": "string"}
 	texts := map[string]any{"type": "object", "additionalProperties": text}

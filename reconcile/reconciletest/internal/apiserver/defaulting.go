@@ -11,8 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// setDefaults does what the API server does to everyday kinds before it stores them. The conformance test compares the
-// result with that of a real server.
+// setDefaults sets the API server's defaults of common kinds. The conformance test compares the result with that of a real server.
 func (t *tracker) setDefaults(u *unstructured.Unstructured) {
 	gvk := u.GroupVersionKind()
 	if schema := t.schemas[gvk]; schema != nil {
@@ -100,7 +99,7 @@ func (t *tracker) defaultService(spec map[string]any) {
 	defaults(spec, "clusterIPs", []any{spec["clusterIP"]}, "ipFamilies", []any{"IPv4"}, "ipFamilyPolicy", "SingleStack")
 }
 
-// firstStatus is the status that the server gives a new object of a built-in kind, nil for none.
+// firstStatus returns the status that the server sets on a new object of a built-in kind, nil for none.
 func firstStatus(gvk schema.GroupVersionKind) map[string]any {
 	zeros := func(fields ...string) map[string]any {
 		out := map[string]any{}
@@ -221,7 +220,7 @@ func defaultContainer(container map[string]any) {
 	}
 }
 
-// defaults sets pairs of key and value where the key is missing; a nil map stays nil.
+// defaults sets missing keys to the values of the pairs; a nil map stays nil.
 func defaults(m map[string]any, pairs ...any) {
 	if m == nil {
 		return
@@ -234,7 +233,7 @@ func defaults(m map[string]any, pairs ...any) {
 	}
 }
 
-// zeroDefaults is defaults for fields of which the API server takes zero for not set: typed clients send it.
+// zeroDefaults is defaults for fields for which the API server treats zero as unset, because typed clients send it.
 func zeroDefaults(m map[string]any, pairs ...any) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		key, _ := pairs[i].(string)
@@ -245,7 +244,7 @@ func zeroDefaults(m map[string]any, pairs ...any) {
 	defaults(m, pairs...)
 }
 
-// defaultMap is defaults in a map below m, which is made when it is missing.
+// defaultMap is defaults for a map below m, which is created if it is missing.
 func defaultMap(m map[string]any, key string, pairs ...any) map[string]any {
 	if m == nil {
 		return nil

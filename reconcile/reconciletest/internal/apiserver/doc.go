@@ -1,4 +1,4 @@
-// Package apiserver is an API server for tests that need speed: the tracker of client-go's fake clients, with what they leave
-// out. It has UIDs, versions, generations, times, defaults for everyday kinds and by the schemas of definitions, field
-// ownership, dry runs, preconditions and finalizers, and refuses what the rules of everyday kinds and the schemas forbid.
+// Package apiserver is a fast API server for tests. It extends the tracker of client-go's fake clients by UIDs, versions, generations,
+// times, defaults for common kinds and by the schemas of definitions, field ownership, dry runs, preconditions, finalizers and
+// validation.
 package apiserver

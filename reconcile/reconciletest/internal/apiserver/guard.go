@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// guard does with an update what the store does not: it refuses a status of an old version and a custom resource without a
-// version, and takes no notice of the time of deletion.
+// guard handles the parts of an update that the store does not: it rejects a status with an outdated version and a custom resource
+// without a version, and ignores the deletion timestamp.
 func (w *Server) guard(gvk schema.GroupVersionKind, u *unstructured.Unstructured, subresource string) error {
 	current := w.current(gvk, client.ObjectKeyFromObject(u))
 	if current == nil {
@@ -36,8 +36,8 @@ func (w *Server) guard(gvk schema.GroupVersionKind, u *unstructured.Unstructured
 	return nil
 }
 
-// placed is why a request about an object of a namespaced kind that names no namespace is not even sent by a client: by its verb. A patch
-// is sent, to a path that no server has. Kinds that nothing describes may be cluster-scoped.
+// placed returns the client's error for a request about a namespaced object without a namespace. It depends on the verb: a patch is sent,
+// to a path that does not exist on the server. Undefined kinds may be cluster-scoped.
 func (w *Server) placed(gvk schema.GroupVersionKind, verb string, key client.ObjectKey) error {
 	if key.Namespace != "" || !w.tracker.namespaced[gvk] {
 		return nil
@@ -51,11 +51,11 @@ func (w *Server) placed(gvk schema.GroupVersionKind, verb string, key client.Obj
 	return errors.New("an empty namespace may not be set when a resource name is provided")
 }
 
-// held stands for the finalizers of what is being deleted in a configuration that names none.
+// held replaces the finalizers of an object that is being deleted in a configuration without finalizers.
 const held = "reconciletest/held"
 
-// hold keeps the fake client from deleting what a configuration without finalizers is applied to: it takes that for the whole object.
-// It reports whether the object is being deleted.
+// hold prevents the fake client from deleting an object when a configuration without finalizers is applied: it treats the configuration
+// as the entire object. It reports whether the object is being deleted.
 func (w *Server) hold(gvk schema.GroupVersionKind, configuration *unstructured.Unstructured) bool {
 	current := w.current(gvk, client.ObjectKeyFromObject(configuration))
 	if current == nil || current.GetDeletionTimestamp() == nil {
@@ -67,7 +67,7 @@ func (w *Server) hold(gvk schema.GroupVersionKind, configuration *unstructured.U
 	return true
 }
 
-// precondition checks what a delete asks of the object.
+// precondition checks the preconditions of a delete.
 func precondition(resource schema.GroupResource, old *unstructured.Unstructured, p *metav1.Preconditions) error {
 	if p == nil {
 		return nil
@@ -84,14 +84,14 @@ func precondition(resource schema.GroupResource, old *unstructured.Unstructured,
 	return nil
 }
 
-// immutableUID refuses a patch that names the UID of another object.
+// immutableUID rejects a patch with the UID of another object.
 func immutableUID(u *unstructured.Unstructured) error {
 	return apierrors.NewInvalid(u.GroupVersionKind().GroupKind(), u.GetName(), field.ErrorList{
 		field.Invalid(field.NewPath("metadata", "uid"), u.GetUID(), "field is immutable"),
 	})
 }
 
-// added are the elements that the second list has more.
+// added returns the elements of the second list that the first lacks.
 func added(before, after []string) []string {
 	return slices.DeleteFunc(slices.Clone(after), func(one string) bool { return slices.Contains(before, one) })
 }

@@ -14,7 +14,8 @@ import (
 // selects reports whether a request is about an object.
 type selects func(key types.NamespacedName, u *unstructured.Unstructured) bool
 
-// selection reads the options of a list, a watch or a delete of many: namespace, labels, and the fields that every kind can be selected by.
+// selection parses the options of a list, a watch or a deletecollection: namespace, labels, and the field selectors that every kind
+// supports.
 func selection(opts []client.ListOption) (selects, error) {
 	options := client.ListOptions{}
 	options.ApplyOptions(opts)

@@ -22,20 +22,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// Server is an API server for tests that need speed: controller-runtime's fake client over a [tracker], behind a
-// client that speaks every representation of an object and every option that the fake client leaves out.
+// Server is a fast API server for tests: controller-runtime's fake client over a [tracker], behind a client that supports every
+// representation of an object and the options that the fake client lacks.
 type Server struct {
-	mu      sync.Mutex // one request at a time, so that the order of writes is the order of versions
+	mu      sync.Mutex // serializes requests, so that the order of writes is the order of versions
 	scheme  *runtime.Scheme
 	Mapper  meta.RESTMapper
 	tracker *tracker
-	store   client.WithWatch // speaks unstructured only
+	store   client.WithWatch // unstructured only
 	Client  client.WithWatch
 	cluster map[schema.GroupVersionKind]bool
-	dry     map[string]bool // resourceVersions of dry runs, which watches do not tell of
+	dry     map[string]bool // resourceVersions of dry runs, which watches omit
 }
 
-// New makes an empty world. UIDs are those of the objects that are the first of their name, by name; others are counted.
+// New returns an empty server. The first object of a name gets the UID reserved for the name; other UIDs are numbered.
 func New(scheme *runtime.Scheme, b *Blueprint, clk clock.PassiveClock, uids map[string]types.UID) *Server {
 	private := runtime.NewScheme()
 	w := &Server{scheme: scheme, cluster: b.cluster, Mapper: b.mapper, dry: map[string]bool{}}
@@ -60,26 +60,26 @@ func New(scheme *runtime.Scheme, b *Blueprint, clk clock.PassiveClock, uids map[
 	return w
 }
 
-// second builds the store whose first write has version 2, as the first write to an empty etcd is its second revision: no object
-// has version 1, which is what a create by apply asks for.
+// second builds the store whose first write has version 2, as the first write to an empty etcd is its second revision: no object has
+// version 1, which a create by apply requires.
 func (w *Server) second(builder *fake.ClientBuilder) client.WithWatch {
 	first := &unstructured.Unstructured{}
 	first.SetGroupVersionKind(schema.GroupVersionKind{Group: "reconciletest", Version: "v1", Kind: "First"})
 	first.SetName("first")
 	w.tracker.scheme.AddKnownTypeWithName(first.GroupVersionKind(), first)
 	store := builder.WithObjects(first).Build()
-	_ = w.tracker.ObjectTracker.Delete(storedAs(first.GroupVersionKind()), "", first.GetName()) // it was made one line above
+	_ = w.tracker.ObjectTracker.Delete(storedAs(first.GroupVersionKind()), "", first.GetName()) // created one line above
 	return store
 }
 
-// Redefine goes on with other definitions of the same kinds, as after an upgrade of them. What is stored stays as it is.
+// Redefine replaces the definitions of the same kinds, as an upgrade does. It does not change stored objects.
 func (w *Server) Redefine(b *Blueprint) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tracker.Blueprint = b
 }
 
-// foreignScheme lets the store, which knows no Go types, pass for a client of the scheme of the test.
+// foreignScheme makes the store, which knows no Go types, report the scheme of the test.
 type foreignScheme struct {
 	client.WithWatch
 	scheme *runtime.Scheme
@@ -95,27 +95,27 @@ func (f *foreignScheme) IsObjectNamespaced(obj runtime.Object) (bool, error) {
 	return apiutil.IsObjectNamespaced(obj, f.scheme, f.RESTMapper())
 }
 
-// Used are the kinds that there have been objects of.
+// Used returns the kinds that have had objects.
 func (w *Server) Used() map[schema.GroupVersionKind]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.tracker.used)
 }
 
-// Kinds are all that the server knows, by resource.
+// Kinds returns all known kinds by resource.
 func (w *Server) Kinds() map[schema.GroupVersionResource]schema.GroupVersionKind {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.tracker.kinds)
 }
 
-// ClusterScoped reports whether objects of a kind have no namespace.
+// ClusterScoped reports whether a kind is cluster-scoped.
 func (w *Server) ClusterScoped(gvk schema.GroupVersionKind) bool { return w.cluster[gvk] }
 
 // Revision grows with every change.
 func (w *Server) Revision() uint64 { return w.tracker.revision.Load() }
 
-// List returns the objects of a kind as they are stored. They must not be changed.
+// List returns the stored objects of a kind. The caller must not modify them.
 func (w *Server) List(gvk schema.GroupVersionKind) (map[types.NamespacedName]*unstructured.Unstructured, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,7 +146,7 @@ func (w *Server) list(gvk schema.GroupVersionKind) (map[types.NamespacedName]*un
 	return out, nil
 }
 
-// current returns the stored object, nil when there is none.
+// current returns the stored object, nil if there is none.
 func (w *Server) current(gvk schema.GroupVersionKind, key client.ObjectKey) *unstructured.Unstructured {
 	if w.cluster[gvk] {
 		key.Namespace = ""
@@ -158,7 +158,7 @@ func (w *Server) current(gvk schema.GroupVersionKind, key client.ObjectKey) *uns
 	return u
 }
 
-// write carries out one write of the store and reads back what it has made. A dry run is undone.
+// write executes one write of the store and reads the result. A dry run is reverted.
 func (w *Server) write(
 	gvk schema.GroupVersionKind, u *unstructured.Unstructured, subresource string, dryRun []string, do func() error,
 ) error {
@@ -194,7 +194,7 @@ func (w *Server) write(
 	return nil
 }
 
-// unstructuredOf is the object as it would go over the wire, with the kind that the scheme of the test gives it.
+// unstructuredOf returns the object in its wire format, with its kind in the scheme of the test.
 func (w *Server) unstructuredOf(obj runtime.Object) (*unstructured.Unstructured, schema.GroupVersionKind, error) {
 	gvk, err := apiutil.GVKForObject(obj, w.scheme)
 	if err != nil {

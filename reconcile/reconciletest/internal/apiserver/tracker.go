@@ -23,9 +23,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// tracker is the store below the fake client. It keeps everything unstructured, so that nothing is added to an object by
-// a trip through a Go type, and does for each write what the fake client leaves out: UIDs, times, generations, defaults,
-// field ownership by schema, and no new version for a write that changes nothing. Callers hold the lock of the fake.
+// tracker is the store below the fake client. It stores unstructured objects, so that no Go type adds fields, and implements for each
+// write the features that the fake client lacks: UIDs, times, generations, defaults, field ownership by schema, and no new version for a
+// write without changes. Callers hold the lock of the fake client.
 type tracker struct {
 	testing.ObjectTracker
 
@@ -36,11 +36,11 @@ type tracker struct {
 	kinds  map[schema.GroupVersionResource]schema.GroupVersionKind
 
 	used        map[schema.GroupVersionKind]bool // kinds that have had objects
-	subresource string                           // of the write under way
-	revision    atomic.Uint64                    // grows with every stored change
+	subresource string                           // of the current write
+	revision    atomic.Uint64                    // grows with every change
 	uids        int
 	addresses   int
-	reserved    map[string]types.UID // of the objects that are the first of their name, by name
+	reserved    map[string]types.UID // of the first object of a name, by name
 }
 
 type managerKey struct {
@@ -50,7 +50,7 @@ type managerKey struct {
 
 var _ testing.ObjectTracker = (*tracker)(nil)
 
-// Create stores a new object, as the API server would have it.
+// Create stores a new object.
 func (t *tracker) Create(
 	gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.CreateOptions,
 ) error {
@@ -61,7 +61,7 @@ func (t *tracker) Create(
 	if _, err := t.Get(gvr, ns, u.GetName()); err == nil {
 		return apierrors.NewAlreadyExists(gvr.GroupResource(), u.GetName())
 	}
-	objects.Integers(u.Object) // as a trip over the wire makes them
+	objects.Integers(u.Object) // as after a conversion to JSON
 	t.birth(u)
 	if err := t.valid(nil, u); err != nil {
 		return err
@@ -82,12 +82,12 @@ func (t *tracker) Update(
 		return err
 	}
 	objects.Integers(u.Object)
-	objects.DropNulls(u.Object) // the fake client leaves a null for a status that there is not
+	objects.DropNulls(u.Object) // the fake client sets a missing status to null
 	old, err := t.stored(gvr, ns, u.GetName())
 	if err != nil {
 		return err
 	}
-	deleted := old.GetDeletionTimestamp() == nil && u.GetDeletionTimestamp() != nil // which is no write of fields
+	deleted := old.GetDeletionTimestamp() == nil && u.GetDeletionTimestamp() != nil // which does not change fields
 	if err := t.grow(gvr, old, u); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (t *tracker) Update(
 	return t.replace(gvr, ns, old, u)
 }
 
-// Patch stores the object that a patch has made of the old one.
+// Patch stores the result of a patch.
 func (t *tracker) Patch(
 	gvr schema.GroupVersionResource, obj runtime.Object, ns string, opts ...metav1.PatchOptions,
 ) error {
@@ -139,7 +139,7 @@ func (t *tracker) Apply(
 		patch.SetFinalizers(nil)
 	}
 	if status, ok := patch.Object["status"]; ok && status == nil {
-		delete(patch.Object, "status") // the fake client's, who takes kinds for ones with a status that have none
+		delete(patch.Object, "status") // the fake client adds one to kinds without a status
 	}
 	manager, err := t.manager(patch.GroupVersionKind())
 	if err != nil {
@@ -172,13 +172,13 @@ func (t *tracker) Apply(
 	return t.replace(gvr, ns, old, u)
 }
 
-// Delete removes an object for good.
+// Delete removes an object permanently.
 func (t *tracker) Delete(gvr schema.GroupVersionResource, ns, name string, opts ...metav1.DeleteOptions) error {
 	t.revision.Add(1)
 	return t.ObjectTracker.Delete(gvr, ns, name, opts...)
 }
 
-// replace stores the new object unless it says what the old one says.
+// replace stores the new object unless it equals the old one.
 func (t *tracker) replace(gvr schema.GroupVersionResource, ns string, old, u *unstructured.Unstructured) error {
 	if sameContent(old, u) {
 		return nil
@@ -187,7 +187,7 @@ func (t *tracker) replace(gvr schema.GroupVersionResource, ns string, old, u *un
 	return t.ObjectTracker.Update(gvr, u, ns)
 }
 
-// birth gives a new object what the server gives it.
+// birth sets the server's fields of a new object.
 func (t *tracker) birth(u *unstructured.Unstructured) {
 	gvk := u.GroupVersionKind()
 	t.used[gvk] = true
@@ -212,7 +212,7 @@ func (t *tracker) birth(u *unstructured.Unstructured) {
 	t.setDefaults(u)
 }
 
-// grow carries over what a write cannot change and counts the generation.
+// grow keeps the immutable fields and updates the generation.
 func (t *tracker) grow(gvr schema.GroupVersionResource, old, u *unstructured.Unstructured) error {
 	if uid := u.GetUID(); uid != "" && uid != old.GetUID() {
 		return apierrors.NewConflict(gvr.GroupResource(), u.GetName(),
@@ -245,7 +245,7 @@ func (t *tracker) grow(gvr schema.GroupVersionResource, old, u *unstructured.Uns
 	return t.valid(old, u)
 }
 
-// valid refuses what an API server does not accept.
+// valid validates an object as an API server does.
 func (t *tracker) valid(old, u *unstructured.Unstructured) error {
 	errs := apirules.Validate(old, u)
 	errs = append(errs, t.bySchema(old, u)...)
@@ -255,7 +255,7 @@ func (t *tracker) valid(old, u *unstructured.Unstructured) error {
 	return nil
 }
 
-// bySchema is what the schema of a custom resource's definition finds wrong. A delete is not held up by it.
+// bySchema returns the errors by the schema of a custom resource's definition. They do not block a deletion.
 func (t *tracker) bySchema(old, u *unstructured.Unstructured) field.ErrorList {
 	schema, ctx := t.schemas[u.GroupVersionKind()], context.Background()
 	switch {
@@ -271,7 +271,7 @@ func (t *tracker) bySchema(old, u *unstructured.Unstructured) field.ErrorList {
 	return schema.ValidateUpdate(ctx, old.Object, u.Object)
 }
 
-// own keeps the managed fields of a write that is no apply.
+// own updates the managed fields for a write other than an apply.
 func (t *tracker) own(old, u *unstructured.Unstructured, fieldManager string) error {
 	if fieldManager == "" {
 		fieldManager = defaultFieldManager
@@ -290,7 +290,7 @@ func (t *tracker) own(old, u *unstructured.Unstructured, fieldManager string) er
 	return nil
 }
 
-// defaultFieldManager is the manager of writes that name none; a server takes the name of the client's program.
+// defaultFieldManager is the manager of writes without one; a real server uses the name of the client's program.
 const defaultFieldManager = "reconciletest"
 
 func (t *tracker) manager(gvk schema.GroupVersionKind) (*managedfields.FieldManager, error) {
@@ -316,7 +316,7 @@ func (t *tracker) manager(gvk schema.GroupVersionKind) (*managedfields.FieldMana
 	return m, nil
 }
 
-// identity, noDefaults and creates are what a field manager asks of a scheme; there is one version of each kind here.
+// identity, noDefaults and creates implement the scheme interfaces of a field manager; there is one version of each kind.
 type (
 	identity   struct{}
 	noDefaults struct{}
@@ -357,7 +357,7 @@ func (t *tracker) stored(gvr schema.GroupVersionResource, ns, name string) (*uns
 	return t.content(gvr, obj)
 }
 
-// content is the object with its kind set, which the fake client sometimes strips.
+// content returns the object with its kind set, which the fake client sometimes removes.
 func (t *tracker) content(gvr schema.GroupVersionResource, obj runtime.Object) (*unstructured.Unstructured, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -369,7 +369,7 @@ func (t *tracker) content(gvr schema.GroupVersionResource, obj runtime.Object) (
 	return u, nil
 }
 
-// register makes a kind known to the store.
+// register adds a kind to the store.
 func (t *tracker) register(gvk schema.GroupVersionKind) {
 	gvr := storedAs(gvk)
 	if _, known := t.kinds[gvr]; known {
@@ -380,7 +380,7 @@ func (t *tracker) register(gvk schema.GroupVersionKind) {
 	t.scheme.AddKnownTypeWithName(gvk.GroupVersion().WithKind(gvk.Kind+"List"), &unstructured.UnstructuredList{})
 }
 
-// hasGeneration reports whether the server counts generations for a kind: those with a spec, save a few old ones.
+// hasGeneration reports whether the server counts generations for a kind: those with a spec, except for a few old ones.
 func hasGeneration(u *unstructured.Unstructured) bool {
 	gvk := u.GroupVersionKind()
 	if gvk.Group == "" {
@@ -393,12 +393,12 @@ func hasGeneration(u *unstructured.Unstructured) bool {
 	return true
 }
 
-// sameSpec compares all but metadata and status.
+// sameSpec compares everything except metadata and status.
 func sameSpec(a, b *unstructured.Unstructured) bool {
 	return objects.Equal(objects.Without(a.Object, "metadata", "status"), objects.Without(b.Object, "metadata", "status"))
 }
 
-// sameContent compares all but the version and the times in managed fields.
+// sameContent compares everything except the version and the times in managed fields.
 func sameContent(a, b *unstructured.Unstructured) bool {
 	return objects.Equal(timeless(a), timeless(b))
 }
@@ -427,7 +427,7 @@ func single[T any](opts []T) T {
 	return opts[0]
 }
 
-// storedAs is the key by which the fake client finds the objects of a kind: always the guess of apimachinery, whatever the mapper says.
+// storedAs returns the key of a kind in the fake client: always the guess of apimachinery, regardless of the mapper.
 func storedAs(gvk schema.GroupVersionKind) schema.GroupVersionResource {
 	gvr, _ := meta.UnsafeGuessKindToResource(gvk)
 	return gvr

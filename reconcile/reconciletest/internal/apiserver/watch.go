@@ -13,8 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// watch tells of the changes of a kind from now on, in the representation of the list. An object that begins to be selected is told of
-// as added, one that is no longer selected as deleted.
+// watch reports the changes of a kind from now on, in the representation of the list. An object that starts to match the selector is
+// reported as added, one that no longer matches as deleted.
 func (w *Server) watch(ctx context.Context, list client.ObjectList, opts []client.ListOption) (watch.Interface, error) {
 	gvk, err := objects.ListedKind(list, w.scheme)
 	if err != nil {
@@ -42,23 +42,23 @@ func (w *Server) watch(ctx context.Context, list client.ObjectList, opts []clien
 		return nil, err
 	}
 	return watch.Filter(all, func(e watch.Event) (watch.Event, bool) {
-		w.mu.Lock() // until the write that made the event is complete: a dry run is undone by then
+		w.mu.Lock() // wait until the write is complete: a dry run is reverted then
 		defer w.mu.Unlock()
 		return told.event(e, list, gvk)
 	}), nil
 }
 
-// watched is what one watch has told of each object.
+// watched records the objects that one watch has reported.
 type watched struct {
 	server   *Server
 	selects  selects
-	versions map[types.UID]string // gone for what is deleted
+	versions map[types.UID]string // gone for deleted objects
 	selected map[types.UID]bool
 }
 
 const gone = "gone"
 
-// event is what the watch tells of an event of the store, and whether it tells anything: not of dry runs, nor of how they are undone.
+// event converts an event of the store, and reports whether the watch reports it: it omits dry runs and their reversal.
 func (o *watched) event(e watch.Event, list client.ObjectList, gvk schema.GroupVersionKind) (watch.Event, bool) {
 	stored, ok := e.Object.(*unstructured.Unstructured)
 	if !ok {
@@ -92,7 +92,7 @@ func (o *watched) event(e watch.Event, list client.ObjectList, gvk schema.GroupV
 	return e, err == nil
 }
 
-// represent is the object in the form of the items of a list.
+// represent returns the object in the representation of the list's items.
 func (w *Server) represent(list client.ObjectList, u *unstructured.Unstructured) (runtime.Object, error) {
 	item, err := newItem(list, u.GroupVersionKind(), w.scheme)
 	if err != nil {

@@ -15,15 +15,16 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// Schema is that of one version of a definition. It may be used by several goroutines at once.
+// Schema is the schema of one version of a definition. It is safe for concurrent use.
 type Schema struct {
 	structure *structuralschema.Structural
 	values    validation.SchemaValidator
-	status    validation.SchemaValidator // nil when the schema says nothing about a status
-	rules     func() *cel.Validator      // compiled when they are needed first; nil when there are none
+	status    validation.SchemaValidator // nil if the schema has no status
+	rules     func() *cel.Validator      // compiled on first use; nil if there are none
 }
 
-// New reads the schema of a version. It fails where an API server refuses the definition: when the schema is not structural.
+// New returns the schema of a version. It returns an error if an API server would reject the definition because the schema is not
+// structural.
 func New(props *apiextensionsv1.JSONSchemaProps) (*Schema, error) {
 	internal, err := received(props)
 	if err != nil {
@@ -52,7 +53,7 @@ func New(props *apiextensionsv1.JSONSchemaProps) (*Schema, error) {
 	return s, nil
 }
 
-// received is a schema as a server has it: a definition that was written in Go gets there as JSON, which says less and more.
+// received returns the schema as a server has it, after a conversion to JSON.
 func received(props *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchemaProps, error) {
 	data, err := json.Marshal(props)
 	if err != nil {
@@ -69,14 +70,15 @@ func received(props *apiextensionsv1.JSONSchemaProps) (*apiextensions.JSONSchema
 	return &internal, nil
 }
 
-// Complete fills in the defaults of an object and drops the fields that the schema does not know.
+// Complete sets the defaults of an object and prunes unknown fields.
 func (s *Schema) Complete(object map[string]any) {
 	defaulting.Default(object, s.structure)
 	defaulting.PruneNonNullableNullsWithoutDefaults(object, s.structure)
 	pruning.Prune(object, s.structure, true)
 }
 
-// Enum are the values that the schema allows for the field at a path; none when it names none. An element of a list has its index in the path.
+// Enum returns the values that the schema allows for the field at a path; none if it has no enum. The path of a list element contains its
+// index.
 func (s *Schema) Enum(path []string) []any {
 	at := s.structure
 	for _, key := range path {

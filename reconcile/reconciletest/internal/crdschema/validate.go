@@ -13,7 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/common"
 )
 
-// Validate returns what is wrong with a new object.
+// Validate returns the errors of a new object.
 func (s *Schema) Validate(ctx context.Context, object map[string]any) field.ErrorList {
 	errs := validation.ValidateCustomResource(nil, object, s.values)
 	errs = append(errs, objectmeta.Validate(ctx, nil, object, s.structure, false)...)
@@ -21,7 +21,7 @@ func (s *Schema) Validate(ctx context.Context, object map[string]any) field.Erro
 	return s.checkRules(ctx, errs, nil, object)
 }
 
-// ValidateUpdate returns what is wrong with the change of an object. What was invalid before and is left alone counts as valid.
+// ValidateUpdate returns the errors of an update. An unchanged invalid value counts as valid.
 func (s *Schema) ValidateUpdate(ctx context.Context, old, object map[string]any) field.ErrorList {
 	correlated := s.correlate(old, object)
 	errs := validation.ValidateCustomResourceUpdate(nil, object, old, s.values, validation.WithRatcheting(correlated))
@@ -30,8 +30,7 @@ func (s *Schema) ValidateUpdate(ctx context.Context, old, object map[string]any)
 	return s.checkRules(ctx, errs, old, object, cel.WithRatcheting(correlated))
 }
 
-// ValidateStatus returns what is wrong with the change of an object by way of its status subresource. Everything but the status
-// is that of the old object.
+// ValidateStatus returns the errors of an update of the status subresource. Everything except the status is that of the old object.
 func (s *Schema) ValidateStatus(ctx context.Context, old, object map[string]any) field.ErrorList {
 	correlated := s.correlate(old, object)
 	var errs field.ErrorList
@@ -47,7 +46,7 @@ func (s *Schema) correlate(old, object map[string]any) *common.CorrelatedObject 
 	return common.NewCorrelatedObject(object, old, &model.Structural{Structural: s.structure})
 }
 
-// lists finds doubles in the sets and maps of an object, unless there were some before.
+// lists finds duplicates in the sets and map lists of an object, unless old had some.
 func (s *Schema) lists(old, object map[string]any) field.ErrorList {
 	errs := listtype.ValidateListSetsAndMaps(nil, s.structure, object)
 	if len(errs) > 0 && len(listtype.ValidateListSetsAndMaps(nil, s.structure, old)) > 0 {
@@ -56,7 +55,7 @@ func (s *Schema) lists(old, object map[string]any) field.ErrorList {
 	return errs
 }
 
-// checkRules adds what the rules in CEL say. They are left out when the object is so wrong that they would stumble over it.
+// checkRules adds the errors of the CEL rules. It skips them for an object with errors that would make them fail.
 func (s *Schema) checkRules(ctx context.Context, errs field.ErrorList, old, object map[string]any, options ...cel.Option) field.ErrorList {
 	rules := s.rules()
 	if rules == nil {
@@ -69,7 +68,7 @@ func (s *Schema) checkRules(ctx context.Context, errs field.ErrorList, old, obje
 				"correct the existing errors to complete validation"))
 		}
 	}
-	var before any // nil, not an empty map, for a new object: transition rules are about a change
+	var before any // nil, not an empty map, for a new object: transition rules apply only to updates
 	if old != nil {
 		before = old
 	}

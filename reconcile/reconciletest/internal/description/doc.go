@@ -1,3 +1,3 @@
-// Package description has what a test says of an operator: how it is set up, what it reconciles, the world that it lives in, and
-// the stories that follow from that.
+// Package description contains a test's description of an operator: its setup, its owners, its cluster, and the stories that follow from
+// them.
 package description

@@ -12,14 +12,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// Invariant is what holds for every version of an object that the operator stores. [Always] and [Never] make one.
+// Invariant must be true for every version of an object that the operator stores. [Always] and [Never] return one.
 type Invariant struct {
 	text   string
 	broken func(scheme *runtime.Scheme, gvk schema.GroupVersionKind, u *unstructured.Unstructured) bool
 }
 
-// Always is an invariant of one kind, the type of the function's argument: each stored version of it satisfies the function.
-// The text is printed with a finding, for example "a Deployment has at least one replica".
+// Always returns an invariant of one kind, the type of the function's argument: each stored version of it satisfies the function.
+// Findings print the text, for example "a Deployment has at least one replica".
 func Always[T client.Object](text string, right func(object T) bool) Invariant {
 	return Invariant{text: text, broken: func(scheme *runtime.Scheme, gvk schema.GroupVersionKind, u *unstructured.Unstructured) bool {
 		kind := reflect.TypeFor[T]()
@@ -37,14 +37,14 @@ func Always[T client.Object](text string, right func(object T) bool) Invariant {
 	}}
 }
 
-// Never is an invariant of one kind, the type of the function's argument: no stored version of it satisfies the function.
+// Never returns an invariant of one kind, the type of the function's argument: no stored version of it satisfies the function.
 func Never[T client.Object](text string, wrong func(object T) bool) Invariant {
 	invariant := Always(text, func(object T) bool { return !wrong(object) })
 	invariant.text = "never: " + text
 	return invariant
 }
 
-// Breaks reports whether an object does not satisfy an invariant, and the text of it.
+// Breaks reports whether an object violates an invariant, and returns its text.
 func Breaks(i Invariant, scheme *runtime.Scheme, gvk schema.GroupVersionKind, u *unstructured.Unstructured) (text string, broken bool) {
 	return i.text, i.broken(scheme, gvk, u)
 }

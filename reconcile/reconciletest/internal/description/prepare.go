@@ -21,21 +21,21 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/randomname"
 )
 
-// Prepared is a system that was checked, with what was left out filled in.
+// Prepared is a checked system with defaults.
 type Prepared struct {
 	System
 	Blueprint *apiserver.Blueprint // nil on a real API server
-	Uids      map[string]types.UID // of objects by name, for the first of a name: names may be derived from them
-	Leaves    int                  // the index of the owner that goes and comes back
-	Names     *drawn.Names         // of objects that the operator draws; nil and an empty one are none
+	Uids      map[string]types.UID // of objects by name, for the first object of a name, because names may be derived from them
+	Leaves    int                  // index of the owner that is deleted and recreated
+	Names     *randomname.Names    // random names of objects; nil and an empty value are none
 }
 
-// Prepare checks the system and fills in what was left out.
+// Prepare checks the system and sets defaults.
 func Prepare(s System) (Prepared, error) {
 	if err := s.check(); err != nil {
 		return Prepared{System: s}, err
@@ -58,14 +58,14 @@ func Prepare(s System) (Prepared, error) {
 	}
 	s.Given = append(slices.Clone(s.Given), given...)
 	s.GivenYAML = ""
-	out := Prepared{System: s, Names: &drawn.Names{}}
+	out := Prepared{System: s, Names: &randomname.Names{}}
 	if s.Environment == nil {
 		out.Blueprint, err = apiserver.NewBlueprint(s.Scheme, s.CRDs)
 	}
 	return out, err
 }
 
-// Namespace is that of a test: a fresh one on a real API server.
+// Namespace returns the namespace of a test: a new one on a real API server.
 func (p Prepared) Namespace(t testing.TB) string {
 	t.Helper()
 	if p.Environment == nil {
@@ -74,7 +74,7 @@ func (p Prepared) Namespace(t testing.TB) string {
 	return p.Environment.Namespace(t)
 }
 
-// MayOutlive reports whether an object may be there when nobody asks for it any more.
+// MayOutlive reports whether an object may remain after its owners are deleted.
 func (p Prepared) MayOutlive(object string) bool {
 	return slices.ContainsFunc(p.Outlives, func(pattern string) bool {
 		matches, err := path.Match(pattern, object)
@@ -82,7 +82,7 @@ func (p Prepared) MayOutlive(object string) bool {
 	})
 }
 
-// check reports what is missing, or said twice.
+// check reports missing and contradictory fields.
 func (s System) check() error {
 	if s.Setup == nil {
 		return errNoSetup
@@ -99,7 +99,7 @@ func (s System) check() error {
 	return nil
 }
 
-// ParseYAML reads objects from YAML documents.
+// ParseYAML parses objects from YAML documents.
 func ParseYAML(text string) ([]client.Object, error) {
 	var out []client.Object
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(text), 4096) //nolint:mnd // bytes to look ahead
@@ -124,7 +124,7 @@ func ParseYAML(text string) ([]client.Object, error) {
 	}
 }
 
-// ReadCRDs reads the definitions in files and in folders of files; what is no definition is skipped.
+// ReadCRDs reads the definitions in files and in folders of files; other objects are skipped.
 func ReadCRDs(paths []string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var out []*apiextensionsv1.CustomResourceDefinition
 	for _, path := range paths {

@@ -7,20 +7,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// Singleton describes what makes the difference for a controller without an owner object, such as one that is made with
-// controller.NewSingleton: the objects that it looks at, and whether the operator is to run it. In a [System] it takes the
-// place of Owners.
+// Singleton describes a controller without an owner object, such as one of controller.NewSingleton: the objects that it reads, and an
+// operator in which it is disabled. In a [System] it replaces Owners.
 //
-// The inputs play the part that owners have: they are created, changed by System.Change and changed back, and of several the
-// first also goes and comes back. What is left when all of them are deleted is not nothing, but what the controller makes in a
-// world that never had them; the runs are held to that. With Off the operator is also switched off and on again: switched off
-// after it has worked, it must leave behind what it leaves in a world in which it was never on, save System.Outlives.
+// The inputs have the role of the owners: they are created, changed by System.Change and changed back, and the first of several is
+// deleted and recreated. When all of them are deleted, the state must be that of a cluster that never had them. With Off the operator is
+// also disabled and enabled again: disabled after it has worked, it must leave the state of a cluster in which it was never enabled,
+// except for System.Outlives.
 type Singleton struct {
-	// Inputs are objects of others that the controller reads, created one after the other once Given is there; namespaces
-	// are as in System.Owners. A singleton that only the environment configures has none.
+	// Inputs are objects of others that the controller reads, created one after the other after Given; namespaces are as in System.Owners. A
+	// singleton that is configured only by the environment has none.
 	Inputs []client.Object
-	// Off is System.Setup of an operator in which the singleton is switched off. Like Setup it must add a controller: one that
-	// is not set up any more deletes nothing. Nil leaves the cases about it out.
+	// Off is System.Setup of an operator in which the singleton is disabled. Like Setup it must add a controller, because a controller that
+	// is not set up deletes nothing. Nil omits these cases.
 	Off func(mgr manager.Manager) error
 }
 

@@ -6,18 +6,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Step is what happens to the owners, or the inputs of a singleton, from outside.
+// Step is an external change of the owners, or of the inputs of a singleton.
 type Step string
 
 const (
 	StepA      Step = "A"      // created with their spec, or changed back to it
-	StepB      Step = "B"      // created with, or changed to, what System.Change makes of it
+	StepB      Step = "B"      // created with, or changed to, the result of System.Change
 	StepLess   Step = "less"   // as in A, but without the first owner: never created, or deleted
 	StepDelete Step = "delete" // deleted
-	StepOff    Step = "off"    // as in A, with the operator switched off: see Singleton
+	StepOff    Step = "off"    // as in A, with the operator disabled: see Singleton
 )
 
-// Subjects are the objects that the steps are about.
+// Subjects returns the objects that the steps change.
 func (s Prepared) Subjects() []client.Object {
 	if s.Singleton != nil {
 		return s.Singleton.Inputs
@@ -25,7 +25,7 @@ func (s Prepared) Subjects() []client.Object {
 	return s.Owners
 }
 
-// Plots are the stories without faults. The first with a given last step decides what the end of it has to be.
+// Plots returns the stories without faults. The first one with a last step defines the end state of that step.
 func (s Prepared) Plots() [][]Step {
 	plots := [][]Step{{StepA}}
 	if s.Change != nil {
@@ -48,7 +48,7 @@ func (s Prepared) Plots() [][]Step {
 	return plots
 }
 
-// ending are the plots of two steps that end with the last one.
+// ending returns the plots of two steps that end with the last one.
 func (s Prepared) ending(last Step) [][]Step {
 	plots := [][]Step{{StepA, last}}
 	if s.Change != nil {
@@ -60,7 +60,7 @@ func (s Prepared) ending(last Step) [][]Step {
 	return plots
 }
 
-// After are the steps that may follow one while no instance runs.
+// After returns the steps that may follow while no instance runs.
 func (s Prepared) After(last Step) []Step {
 	var next []Step
 	if s.Change != nil && last == StepA {

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Difference is one place in which two states differ.
+// Difference is one difference between two states.
 type Difference struct {
 	object, path string
 	want, got    any // nil is absent
@@ -47,7 +47,7 @@ func brief(value any) string {
 	return string(data)
 }
 
-// Between lists where two states differ, sorted by object and path.
+// Between lists the differences between two states, sorted by object and path.
 func Between(want, got world.State) []Difference {
 	var out []Difference
 	for _, object := range slices.Sorted(maps.Keys(Union(want, got))) {
@@ -67,7 +67,7 @@ func Between(want, got world.State) []Difference {
 	return out
 }
 
-// Union are the keys of both.
+// Union returns the keys of both maps.
 func Union[V any](a, b map[string]V) map[string]bool {
 	out := map[string]bool{}
 	for key := range a {
@@ -102,7 +102,7 @@ func leaves(want, got any, path string, found func(path string, want, got any)) 
 	}
 }
 
-// Within reports whether all that is wanted is there: values of maps, and elements of lists, may have come to it.
+// Within reports whether got contains everything in want: maps may have more keys, and lists more elements.
 func Within(want, got any) bool {
 	w, isMap := want.(map[string]any)
 	g, both := got.(map[string]any)
@@ -126,7 +126,7 @@ func Within(want, got any) bool {
 
 const maxDifferences = 8
 
-// Print prints differences, a line each.
+// Print formats differences, one line each.
 func Print(all []Difference) string {
 	var lines []string
 	for n, d := range all {
@@ -139,12 +139,12 @@ func Print(all []Difference) string {
 	return strings.Join(lines, "\n")
 }
 
-// Drawn are the places at which two runs of the same story differ: passwords, keys and what is derived from them. The first
-// key is the object, the second the path.
-type Drawn map[string]map[string]bool
+// Random are the random values, found as differences between two runs of the same story: passwords, keys and values derived from them. The
+// first key is the object, the second the path.
+type Random map[string]map[string]bool
 
-// Add notes where two runs of the same story have different texts.
-func (d Drawn) Add(one, other world.State) {
+// Add adds the different texts of two runs of the same story.
+func (d Random) Add(one, other world.State) {
 	for _, at := range Between(one, other) {
 		_, text := at.want.(string)
 		_, both := at.got.(string)
@@ -158,8 +158,8 @@ func (d Drawn) Add(one, other world.State) {
 	}
 }
 
-// Mask replaces what is drawn in a state.
-func (d Drawn) Mask(state world.State) {
+// Mask replaces the random values in a state.
+func (d Random) Mask(state world.State) {
 	for object, paths := range d {
 		if state[object] != nil {
 			maskIn(state[object], "", paths)

@@ -85,13 +85,13 @@ func TestPrintedValue(t *testing.T) {
 // What two runs of one story draw is hidden from then on: texts alone, and none of the status.
 func TestDrawn(t *testing.T) {
 	t.Parallel()
-	drawn := difference.Drawn{}
+	drawn := difference.Random{}
 	drawn.Add(
 		stateOf(t, `{Secret: {data: {key: one, user: me}}, Widget: {spec: {replicas: 1, list: [a, b], text: x, more: {}}, status: {key: one}}, Gone: {}}`),
 		stateOf(t, `{Secret: {data: {key: two, user: me}}, Widget: {spec: {replicas: 2, list: [a, c], text: 1, more: y}, status: {key: two}}}`),
 	)
 	drawn.Add(stateOf(t, `{Secret: {data: {other: one}}}`), stateOf(t, `{Secret: {data: {other: two}}}`))
-	want := difference.Drawn{"Secret": {"data.key": true, "data.other": true}, "Widget": {"spec.list[1]": true}}
+	want := difference.Random{"Secret": {"data.key": true, "data.other": true}, "Widget": {"spec.list[1]": true}}
 	if diff := cmp.Diff(want, drawn); diff != "" {
 		t.Errorf("drawn (-want +got):\n%s", diff)
 	}

@@ -1,2 +1,2 @@
-// Package difference compares two states of a world field by field, and finds what two runs of the same story draw at random.
+// Package difference compares two states of a world field by field, and finds the random values in two runs of the same story.
 package difference

@@ -17,7 +17,7 @@ import (
 
 const second = 1100 * time.Millisecond
 
-// Cases are the cases in which others do something to a world at rest. A world in which time goes on has none.
+// Cases returns the cases in which others disturb a world in steady state. There are none if the system acts on a schedule.
 func Cases(j *verdict.Judge) []story.Case {
 	if !j.Disturbs() {
 		return nil
@@ -72,7 +72,7 @@ func Cases(j *verdict.Judge) []story.Case {
 	return cases
 }
 
-// takeovers are the cases in which somebody else has a hand on an owner, a child, or the namespace.
+// takeovers returns the cases in which another client changes an owner, a child, or the namespace.
 func takeovers(j *verdict.Judge, first *story.Story) []story.Case {
 	var cases []story.Case
 	add := func(name string, act func(ctx context.Context, d *disturbance)) {
@@ -99,7 +99,7 @@ func takeovers(j *verdict.Judge, first *story.Story) []story.Case {
 	return cases
 }
 
-// Unedited are the objects of which others edit some fields only.
+// Unedited returns the objects with too many fields to edit all of them.
 func Unedited(j *verdict.Judge) []string {
 	if !j.Disturbs() {
 		return nil

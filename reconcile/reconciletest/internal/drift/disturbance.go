@@ -16,14 +16,14 @@ import (
 
 const note = transport.Note
 
-// disturbance is a world at rest that others disturb.
+// disturbance is a world in steady state that others disturb.
 type disturbance struct {
 	judge *verdict.Judge
 	name  string
 	run   *run.Run
 }
 
-// settle lets the operator answer, and reports whether it has come to rest.
+// settle runs the operator and reports whether it has come to rest.
 func (d *disturbance) settle(ctx context.Context) bool {
 	if err := d.run.Last.Settle(ctx); err != nil {
 		d.judge.Find(d.name, finding.CheckRest, "%v", err)
@@ -32,7 +32,7 @@ func (d *disturbance) settle(ctx context.Context) bool {
 	return true
 }
 
-// object is the target as it is stored now, nil when it is not there.
+// object returns the stored target, nil if it does not exist.
 func (d *disturbance) object(t story.Target) *unstructured.Unstructured {
 	items, err := d.run.World.List(t.GVK)
 	if err != nil || items[t.Key] == nil {
@@ -41,7 +41,7 @@ func (d *disturbance) object(t story.Target) *unstructured.Unstructured {
 	return items[t.Key].DeepCopy()
 }
 
-// writes lets every owner have a pass, and returns what that has changed: somebody should have been woken for it.
+// writes runs a pass of every owner and returns its changes: an event should have triggered them.
 func (d *disturbance) writes(ctx context.Context) (writes []string, rested bool) {
 	sent := len(d.run.Last.Wire.Calls())
 	d.run.Last.Scheduler.WakeAll()
@@ -51,24 +51,24 @@ func (d *disturbance) writes(ctx context.Context) (writes []string, rested bool)
 	return transport.ChangedBy(d.run.Last.Wire.Calls()[sent:]), true
 }
 
-// unwoken reports that a pass that comes for another reason has something left to do.
+// unwoken reports a finding if a pass for another reason still has something to do.
 func (d *disturbance) unwoken(ctx context.Context, what string) bool {
 	writes, rested := d.writes(ctx)
 	if rested && len(writes) > 0 {
-		d.judge.Find(d.name, finding.CheckWatch, "nobody is woken by %s: only a pass that comes for another reason sends %s",
+		d.judge.Find(d.name, finding.CheckWatch, "%s triggers no pass: only a pass for another reason sends %s",
 			what, strings.Join(writes, ", "))
 	}
 	return len(writes) > 0 || !rested
 }
 
-// same compares the world with what it was before.
+// same compares the world with its previous state.
 func (d *disturbance) same(before world.State) {
 	got, err := d.run.World.State()
 	if err != nil {
 		d.judge.Find(d.name, finding.CheckRun, "%v", err)
 		return
 	}
-	d.judge.Drawn.Mask(before)
+	d.judge.Random.Mask(before)
 	d.judge.Matches(d.name, before, got)
 }
 

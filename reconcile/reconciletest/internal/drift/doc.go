@@ -1,3 +1,3 @@
-// Package drift lists the cases in which others do something to a world at rest: they edit, delete and take over children, change what the
-// operator reads, hold what is to go, take a kind away. Each looks at what becomes of it.
+// Package drift lists the cases in which others disturb a world in steady state: they edit, delete and take over children, change inputs,
+// delay deletions with finalizers, remove a kind. Each case checks the result.
 package drift

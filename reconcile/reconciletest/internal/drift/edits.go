@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// deleted deletes a child: it has to come back as it was.
+// deleted deletes a child: the operator must recreate it.
 func (d *disturbance) deleted(ctx context.Context, t story.Target) {
 	before, old := d.state(), d.object(t)
 	if old == nil {
@@ -35,12 +35,12 @@ func (d *disturbance) deleted(ctx context.Context, t story.Target) {
 		return
 	}
 	if d.object(t) == nil {
-		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted by somebody, and is not made again", t)
+		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted by another client and is not recreated", t)
 	}
 }
 
-// edited edits what the operator has set of a child: each field has to come back. What the operator only creates, and fields
-// that others may have taken over while the rest is put right, are theirs.
+// edited edits the fields of a child that the operator sets: each must be restored. Fields that the operator only creates, and fields
+// that others may take over, are exempt.
 func (d *disturbance) edited(ctx context.Context, t story.Target) {
 	answers := map[answer][]string{}
 	paths, _ := objects.Leaves(t.Sent)
@@ -56,29 +56,29 @@ func (d *disturbance) edited(ctx context.Context, t story.Target) {
 	}
 	back, late, stay := answers[repaired], answers[repairedLate], answers[kept]
 	if len(late) > 0 {
-		d.judge.Find(d.name, finding.CheckWatch, "nobody is woken by an edit of %s: %s only comes back with a pass that comes for another reason",
+		d.judge.Find(d.name, finding.CheckWatch, "an edit of %s triggers no pass: %s is restored only by a pass for another reason",
 			t, strings.Join(late, ", "))
 	}
 	if len(back)+len(late) == 0 && !t.Updated && !mustStay(t.GVK) {
-		return // made once, and left to others
+		return // created once, and owned by others
 	}
 	stay = slices.DeleteFunc(stay, func(path string) bool { return path == "spec.replicas" && len(back)+len(late) > 0 })
 	if len(stay) > 0 {
-		d.judge.Find(d.name, finding.CheckDrift, "%s was edited by somebody, and stays so: %s", t, strings.Join(stay, ", "))
+		d.judge.Find(d.name, finding.CheckDrift, "%s was edited by another client and is not restored: %s", t, strings.Join(stay, ", "))
 	}
 }
 
-// answer is what becomes of an edit.
+// answer is the outcome of an edit.
 type answer int
 
 const (
 	unedited     answer = iota // the field cannot be edited
-	repaired                   // at once
-	repairedLate               // with a pass that came for another reason
+	repaired                   // immediately
+	repairedLate               // by a pass for another reason
 	kept
 )
 
-// edit edits one field of a child and takes back what stays. It reports false when the passes have no end or the child is gone.
+// edit edits one field of a child and reverts an edit that remains. It returns false if the passes do not end or the child is gone.
 func (d *disturbance) edit(ctx context.Context, t story.Target, path []string) (how answer, rested bool) {
 	u := d.object(t)
 	if u == nil {
@@ -113,7 +113,7 @@ func (d *disturbance) edit(ctx context.Context, t story.Target, path []string) (
 	return kept, !refused && d.settle(ctx)
 }
 
-// identifies reports whether a value is the key of an element of a list: with another one it is another element.
+// identifies reports whether a value is the key of a list element: changing it makes another element.
 func identifies(path []string) bool {
 	if len(path) < 3 || !slices.Contains([]string{"name", "key", "type", "port", "containerPort", "mountPath"}, path[len(path)-1]) {
 		return false
@@ -122,12 +122,12 @@ func identifies(path []string) bool {
 	return err == nil
 }
 
-// mustStay are the kinds that nobody makes once and leaves to others: what runs, and what allows and forbids.
+// mustStay returns the kinds that an operator must not create once and leave to others: workloads and access rules.
 func mustStay(gvk schema.GroupVersionKind) bool {
 	return slices.Contains(world.Workloads(), gvk) || gvk.Group == "rbac.authorization.k8s.io" || gvk.Kind == "NetworkPolicy"
 }
 
-// annotated puts an annotation of somebody else on a child: it has to stay, also when the owner changes.
+// annotated sets another client's annotation on a child: it must remain, also when the owner changes.
 func (d *disturbance) annotated(ctx context.Context, t story.Target) {
 	u := d.object(t)
 	if u == nil {
@@ -151,13 +151,13 @@ func (d *disturbance) annotated(ctx context.Context, t story.Target) {
 		}
 	}
 	if now := d.object(t); now != nil && now.GetUID() == u.GetUID() && now.GetAnnotations()[note] == "" {
-		d.judge.Find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away: "+
+		d.judge.Find(d.name, finding.CheckForeign, "the annotation of another client on %s is removed: "+
 			"change what is yours and leave the rest", t)
 	}
 }
 
-// changed edits an object that the operator reads and takes the edits back: whoever it matters to has to be woken, and the end is
-// that of before.
+// changed edits an object that the operator reads and reverts the edits: an event must trigger the affected owners, and the end state is
+// the previous one.
 func (d *disturbance) changed(ctx context.Context, t story.Target) {
 	before, old := d.state(), d.object(t)
 	if old == nil {
@@ -181,9 +181,9 @@ func (d *disturbance) changed(ctx context.Context, t story.Target) {
 	d.replaced(ctx, t)
 }
 
-// replaced deletes an object that the operator reads, and makes it again as it was given: whoever it matters to has to be woken.
+// replaced deletes an object that the operator reads and recreates it: an event must trigger the affected owners.
 func (d *disturbance) replaced(ctx context.Context, t story.Target) {
-	// After a delete the end may be another one: the operator may have had to choose something else.
+	// After a deletion the end state may differ, because the operator may have had to choose another object.
 	if err := d.run.World.Client.Delete(ctx, d.object(t)); err != nil || !d.settle(ctx) || d.unwoken(ctx, "a delete of "+t.String()) {
 		return
 	}

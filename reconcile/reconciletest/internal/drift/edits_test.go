@@ -19,10 +19,10 @@ func TestChild(t *testing.T) {
 		"edited, right":  {operator{owns: true}, "edits of " + child, nil},
 		"deleted, right": {operator{owns: true}, "delete of " + child, nil},
 		"edited, not watched": {operator{}, "edits of " + child, []string{
-			"[watch] nobody is woken by an edit of Secret default/of-shop: data.color only comes back with a pass that comes for another reason",
+			"[watch] an edit of Secret default/of-shop triggers no pass: data.color is restored only by a pass for another reason",
 		}},
 		"deleted, not watched": {operator{}, "delete of " + child, []string{
-			"[watch] nobody is woken by a delete of Secret default/of-shop: only a pass that comes for another reason sends create secrets default/of-shop",
+			"[watch] a delete of Secret default/of-shop triggers no pass: only a pass for another reason sends create secrets default/of-shop",
 		}},
 		"edited, made once and left to others": {operator{owns: true, recreate: true}, "edits of " + child, nil},
 		"annotated":                            {operator{owns: true}, "annotation of somebody else on " + child, nil},
@@ -44,8 +44,8 @@ func TestChild(t *testing.T) {
 func TestInput(t *testing.T) {
 	t.Parallel()
 	const act = "change of Valve.example.com default/main"
-	asleep := []string{"[watch] nobody is woken by an edit of Valve.example.com default/main: " +
-		"only a pass that comes for another reason sends update secrets default/of-shop"}
+	asleep := []string{"[watch] an edit of Valve.example.com default/main triggers no pass: " +
+		"only a pass for another reason sends update secrets default/of-shop"}
 	for name, c := range map[string]struct {
 		field, value string
 		watched      bool

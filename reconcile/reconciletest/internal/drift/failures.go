@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// failing breaks the status of a child that is ready: its owner must not be ready, until the child is ready again.
+// failing breaks the status of a ready child: its owner must not be ready until the child is ready again.
 func (d *disturbance) failing(ctx context.Context, t story.Target) {
 	u := d.object(t)
 	ready, err := d.run.World.Claims()
@@ -32,7 +32,7 @@ func (d *disturbance) failing(ctx context.Context, t story.Target) {
 	}
 	still, err := d.run.World.Claims()
 	if err == nil && slices.Equal(still, ready) && slices.Contains(world.Workloads(), t.GVK) {
-		d.judge.Find(d.name, finding.CheckReady, "%s calls itself ready although %s is not any more", strings.Join(still, ", "), t)
+		d.judge.Find(d.name, finding.CheckReady, "%s reports ready although %s is not any more", strings.Join(still, ", "), t)
 	}
 	d.run.World.Frozen = false
 	if d.settle(ctx) && !d.unwoken(ctx, "the recovery of "+t.String()) {
@@ -40,7 +40,7 @@ func (d *disturbance) failing(ctx context.Context, t story.Target) {
 	}
 }
 
-// breakStatus makes a status that of a failure; false when there is nothing in it that could fail.
+// breakStatus changes a status to a failure; it returns false if the status has nothing that could fail.
 func breakStatus(u *unstructured.Unstructured) bool {
 	status, _ := u.Object["status"].(map[string]any)
 	broken := false
@@ -57,7 +57,7 @@ func breakStatus(u *unstructured.Unstructured) bool {
 	return broken
 }
 
-// unread lets every owner have a pass in which a read fails: nothing is damaged, and the end is that of before.
+// unread runs a pass of every owner in which a read fails: nothing is damaged, and the end state is the previous one.
 func (d *disturbance) unread(ctx context.Context) {
 	before := d.state()
 	sent := len(d.run.Last.Wire.Calls())

@@ -11,21 +11,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// later lets time pass: if that makes work, a pass must have been planned for it.
+// later advances the clock: if that causes writes, a pass must have been scheduled for them.
 func (d *disturbance) later(ctx context.Context, by time.Duration) {
 	d.run.World.Clock.Set(d.run.World.Clock.Now().Add(by))
-	d.run.Last.Scheduler.Wake()
+	d.run.Last.Scheduler.MakeReady()
 	sent := len(d.run.Last.Wire.Calls())
 	if d.run.Last.After(ctx) != nil || !d.settle(ctx) || d.repeated(sent, by) {
 		return
 	}
 	if writes, rested := d.writes(ctx); rested && len(writes) > 0 {
-		d.judge.Find(d.name, finding.CheckTime, "after %s a pass that comes for another reason sends %s: no pass was planned for that time",
+		d.judge.Find(d.name, finding.CheckTime, "after %s a pass for another reason sends %s: no pass was planned for that time",
 			by, strings.Join(writes, ", "))
 	}
 }
 
-// earlier sets the clock back, which may undo what time has brought: but all comes to rest again, and no Job that was done runs again.
+// earlier sets the clock back, which may revert scheduled changes. The world must come to rest, and no completed Job may run again.
 func (d *disturbance) earlier(ctx context.Context, by time.Duration) {
 	d.run.World.Clock.SetBack(by)
 	d.run.Last.Scheduler.Shift(-by)
@@ -37,12 +37,12 @@ func (d *disturbance) earlier(ctx context.Context, by time.Duration) {
 	d.doneAgain(sent, "the clock is set back by "+by.String()+" and %s, which was done, is made again: it runs twice")
 }
 
-// repeated looks for Jobs that were done, were cleaned up after their time, and are made again.
+// repeated finds completed Jobs that were cleaned up after their TTL and are created again.
 func (d *disturbance) repeated(sent int, by time.Duration) bool {
 	return d.doneAgain(sent, by.String()+" later %s was done and is cleaned up (ttlSecondsAfterFinished), and is made again: it runs twice")
 }
 
-// doneAgain looks for Jobs that were made before so many requests, and are made again.
+// doneAgain finds Jobs that were created before the given request and are created again.
 func (d *disturbance) doneAgain(sent int, message string) bool {
 	done := map[string]bool{}
 	for _, c := range d.run.Calls {

@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
-// lingering are the cases in which what the operator deletes for a change of the spec goes only after a while, as a volume in use does; the
-// change may be taken back meanwhile.
+// lingering returns the cases in which a deletion by the operator completes late, like that of a volume in use; the change of the spec
+// may be reverted in between.
 func lingering(j *verdict.Judge, first *story.Story) []story.Case {
 	n := slices.IndexFunc(j.Stories, func(s *story.Story) bool { return s.Name == "A-B" })
 	if n < 0 {
@@ -38,7 +38,7 @@ func lingering(j *verdict.Judge, first *story.Story) []story.Case {
 	return cases
 }
 
-// deletions are the objects of step A that the operator deletes on its way to step B, save those that something holds anyway.
+// deletions returns the objects of step A that the operator deletes for step B, except those with a finalizer.
 func deletions(j *verdict.Judge, change *story.Story) []story.Target {
 	var out []story.Target
 	known := map[string]bool{}
@@ -55,7 +55,7 @@ func deletions(j *verdict.Judge, change *story.Story) []story.Target {
 	return out
 }
 
-// lingers holds what will be deleted, lets the steps happen, and lets go: the end is that of the last step.
+// lingers sets a finalizer on the objects, runs the steps, and removes it: the end state is that of the last step.
 func (d *disturbance) lingers(ctx context.Context, deleted []story.Target, steps []description.Step) {
 	for _, t := range deleted {
 		if !d.update(ctx, t, func(u *unstructured.Unstructured) { u.SetFinalizers([]string{hold}) }) {
@@ -80,11 +80,11 @@ func (d *disturbance) lingers(ctx context.Context, deleted []story.Target, steps
 	}
 }
 
-// unmark takes away what somebody else has put on an object.
+// unmark removes another client's marks from an object.
 func unmark(u *unstructured.Unstructured) {
 	finalizers := slices.DeleteFunc(u.GetFinalizers(), func(f string) bool { return f == hold })
 	if len(finalizers) == 0 {
-		finalizers = nil // no field, in place of an empty one
+		finalizers = nil // no field instead of an empty one
 	}
 	u.SetFinalizers(finalizers)
 	annotations := u.GetAnnotations()

@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
-// marks are the cases in which somebody else puts a finalizer and an annotation on an owner just before the operator writes it: a write that
-// is made from an older version must not take them away.
+// marks returns the cases in which another client sets a finalizer and an annotation on an owner just before the operator writes it: a
+// write based on an older version must not remove them.
 func marks(j *verdict.Judge) []story.Case {
 	var cases []story.Case
 	kinds := j.Probe.OwnerKinds()
@@ -37,7 +37,8 @@ func marks(j *verdict.Judge) []story.Case {
 	return cases
 }
 
-// marked looks whether an owner still has what somebody else has put on it in the middle of a pass. Without it all is as it is without a fault.
+// marked checks that an owner still has another client's marks that were set in the middle of a pass. Otherwise the state must be that
+// without a fault.
 func (d *disturbance) marked(ctx context.Context, t story.Target, s *story.Story) {
 	if !d.run.Struck || d.object(t) == nil || !d.keeps([]story.Target{t}, hold) {
 		return

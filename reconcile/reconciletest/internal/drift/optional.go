@@ -13,8 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// unserved takes a kind away that a cluster may lack, changes the owners meanwhile, and brings it back: the other children follow
-// the change at once, and those of the kind once somebody wakes the operator after its return.
+// unserved removes a kind that a cluster may lack, changes the owners, and restores it: the other children follow the change immediately,
+// and those of the kind after an event that follows its return.
 func (d *disturbance) unserved(ctx context.Context, kind schema.GroupKind) {
 	w, before := d.run.World, d.state()
 	if err := w.Withdraw(ctx, kind); err != nil {
@@ -36,7 +36,7 @@ func (d *disturbance) unserved(ctx context.Context, kind schema.GroupKind) {
 		return
 	}
 	want, got := before, d.state()
-	d.judge.Drawn.Mask(want)
+	d.judge.Random.Mask(want)
 	if end := d.judge.End(description.StepB); changes && end != nil {
 		want = end
 	}
@@ -44,8 +44,8 @@ func (d *disturbance) unserved(ctx context.Context, kind schema.GroupKind) {
 	d.judge.Matches(d.name, want, got)
 }
 
-// moreHints evens out the annotation that names the kinds of the members of an ApplySet (KEP-3659): it may name more of them, and after
-// a time in which nobody could ask for a kind it does.
+// moreHints normalises the annotation with the kinds of an ApplySet's members (KEP-3659): it may contain additional kinds, and does so
+// after a kind was unavailable.
 func moreHints(want, got world.State) {
 	path := []string{"metadata", "annotations", "applyset.kubernetes.io/contains-group-kinds"}
 	kinds := func(s world.State, object string) []string {
@@ -62,14 +62,14 @@ func moreHints(want, got world.State) {
 	}
 }
 
-// follows reports a child of another kind that the change of the owners has not reached.
+// follows reports a child of another kind that has not followed the change of the owners.
 func (d *disturbance) follows(kind schema.GroupKind) {
 	from, to := d.judge.End(description.StepA), d.judge.End(description.StepB)
 	if from == nil || to == nil {
 		return
 	}
 	now := d.state()
-	d.judge.Drawn.Mask(now)
+	d.judge.Random.Mask(now)
 	printed := func(s world.State, object string) string { return world.Printed(world.SpecOf(s[object])) }
 	for _, t := range d.judge.Children() {
 		name := objects.Name(t.GVK, t.Key)

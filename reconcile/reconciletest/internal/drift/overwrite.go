@@ -8,8 +8,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 )
 
-// overwrite gives a field of an object another value that the API server takes, and reports whether there is one. That there is none is
-// noted, but for fields that nobody can change.
+// overwrite sets a field of an object to another value that the API server accepts, and reports whether there is one. If there is none,
+// it adds a note, except for immutable fields.
 func (d *disturbance) overwrite(ctx context.Context, t story.Target, path []string) bool {
 	u := d.object(t)
 	if u == nil {
@@ -39,13 +39,13 @@ func (d *disturbance) overwrite(ctx context.Context, t story.Target, path []stri
 	return false
 }
 
-// fixed reports whether an API server refuses any other value: of a field that cannot be changed, and of the labels of a template that an
-// immutable selector selects.
+// fixed reports whether the API server rejects any other value: for an immutable field, and for template labels that an immutable
+// selector selects.
 func fixed(refused error) bool {
 	return strings.Contains(refused.Error(), "immutable") || strings.Contains(refused.Error(), "does not match template `labels`")
 }
 
-// others are values for a field that somebody else might give it: those that the schema names, otherwise some that are like the old one.
+// others returns values to which another client might set a field: those of the schema, else some that resemble the old one.
 func (d *disturbance) others(t story.Target, path []string, old any) []any {
 	if named := d.judge.System.Blueprint.Enum(t.GVK, path); len(named) > 0 {
 		return named

@@ -21,7 +21,7 @@ import (
 
 const hold = transport.Hold
 
-// owners are the owners as they are stored.
+// owners returns the stored owners.
 func (d *disturbance) owners() []story.Target {
 	var out []story.Target
 	for _, owner := range d.judge.System.Owners {
@@ -33,7 +33,7 @@ func (d *disturbance) owners() []story.Target {
 	return out
 }
 
-// update changes an object as it is stored now.
+// update updates the stored object.
 func (d *disturbance) update(ctx context.Context, t story.Target, change func(u *unstructured.Unstructured)) bool {
 	u := d.object(t)
 	if u == nil {
@@ -43,8 +43,8 @@ func (d *disturbance) update(ctx context.Context, t story.Target, change func(u 
 	return d.run.World.Client.Update(ctx, u) == nil
 }
 
-// held deletes the owners while a finalizer of somebody else holds them: it stays, and nothing is made for them any more,
-// also when their children are deleted before them.
+// held deletes the owners while another client's finalizer holds them: the finalizer must remain, and no child may be created, also if
+// the children are deleted first.
 func (d *disturbance) held(ctx context.Context, finalizer string) {
 	owners := d.owners()
 	for _, t := range owners {
@@ -61,7 +61,7 @@ func (d *disturbance) held(ctx context.Context, finalizer string) {
 	if _, rested := d.writes(ctx); !rested || !d.keeps(owners, finalizer) {
 		return
 	}
-	handled := false // the operator has a finalizer of its own
+	handled := false // the operator has its own finalizer
 	for _, t := range owners {
 		u := d.object(t)
 		handled = handled || len(u.GetFinalizers()) > 1
@@ -93,16 +93,16 @@ func merged(annotations map[string]string, key string) map[string]string {
 	return annotations
 }
 
-// keeps reports that the owners have what somebody else has put on them.
+// keeps checks that the owners keep another client's marks.
 func (d *disturbance) keeps(owners []story.Target, finalizer string) bool {
 	for _, t := range owners {
 		u := d.object(t)
 		if u == nil || !slices.Contains(u.GetFinalizers(), finalizer) {
-			d.judge.Find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
+			d.judge.Find(d.name, finding.CheckForeign, "the finalizer of another client on %s is removed", t)
 			return false
 		}
 		if u.GetAnnotations()[note] == "" {
-			d.judge.Find(d.name, finding.CheckForeign, "the annotation that somebody else has put on %s is taken away", t)
+			d.judge.Find(d.name, finding.CheckForeign, "the annotation of another client on %s is removed", t)
 			return false
 		}
 	}
@@ -110,8 +110,8 @@ func (d *disturbance) keeps(owners []story.Target, finalizer string) bool {
 }
 
 // childless deletes the children of owners that are being deleted, as the garbage collector does in the foreground: none may be
-// made again. That is a finding where the operator has a finalizer, and so a part in the deletion; elsewhere the garbage collector, which
-// tries again, comes to an end nearly always, and it is a note.
+// recreated. That is a finding if the operator has a finalizer; otherwise it is a note, because the garbage collector retries and nearly
+// always finishes.
 func (d *disturbance) childless(ctx context.Context, owners []story.Target, handled bool) bool {
 	of := map[types.UID]bool{}
 	for _, t := range owners {
@@ -153,8 +153,8 @@ func (d *disturbance) childless(ctx context.Context, owners []story.Target, hand
 	return true
 }
 
-// evicted deletes the namespace: all that the operator has in it, and its owners, and nothing can be made there any more. The
-// owners must be able to go.
+// evicted deletes the namespace with the owners and all objects in it; new objects are rejected. The deletion of the owners must
+// complete.
 func (d *disturbance) evicted(ctx context.Context) {
 	d.run.Last.Wire.Arm(&transport.Injection{Creates: true, Fault: transport.FaultTerminating, Lasting: transport.Forever})
 	for _, t := range slices.Concat(d.owners(), d.judge.Children()) {
@@ -173,8 +173,8 @@ func (d *disturbance) evicted(ctx context.Context) {
 	}
 }
 
-// terminating deletes a child that a finalizer of somebody else holds: the passes meanwhile are calm, and once it is gone the child
-// comes back.
+// terminating deletes a child with another client's finalizer: meanwhile the operator must not retry too often, and once the child is
+// gone it must be recreated.
 func (d *disturbance) terminating(ctx context.Context, t story.Target) {
 	before := d.state()
 	if !d.update(ctx, t, func(u *unstructured.Unstructured) { u.SetFinalizers([]string{hold}) }) || !d.settle(ctx) {
@@ -185,7 +185,7 @@ func (d *disturbance) terminating(ctx context.Context, t story.Target) {
 		return
 	}
 	if u = d.object(t); u == nil || u.GetDeletionTimestamp() == nil || !slices.Contains(u.GetFinalizers(), hold) {
-		d.judge.Find(d.name, finding.CheckForeign, "the finalizer that somebody else has put on %s is taken away", t)
+		d.judge.Find(d.name, finding.CheckForeign, "the finalizer of another client on %s is removed", t)
 		return
 	}
 	if !d.update(ctx, t, func(u *unstructured.Unstructured) { u.SetFinalizers(nil) }) || !d.settle(ctx) {
@@ -195,13 +195,13 @@ func (d *disturbance) terminating(ctx context.Context, t story.Target) {
 		return
 	}
 	if d.object(t) == nil {
-		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted slowly by somebody, and is not made again", t)
+		d.judge.Find(d.name, finding.CheckDrift, "%s was deleted slowly by another client and is not recreated", t)
 		return
 	}
 	d.same(before)
 }
 
-// taken puts an object of another controller in the place of a child: it stays as it is.
+// taken replaces a child by another controller's object: it must not be changed.
 func (d *disturbance) taken(ctx context.Context, t story.Target) {
 	old := d.object(t)
 	if old == nil || metav1.GetControllerOf(old) == nil || t.Key.Namespace == "" {
@@ -241,16 +241,16 @@ func (d *disturbance) taken(ctx context.Context, t story.Target) {
 	}
 }
 
-// relied notes an owner that calls itself ready while its workload is that of another controller.
+// relied notes an owner that reports ready while its workload belongs to another controller.
 func (d *disturbance) relied(t story.Target, owner *metav1.OwnerReference) {
 	ready, err := d.run.World.Claims()
 	name := objects.Name(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind), types.NamespacedName{Namespace: t.Key.Namespace, Name: owner.Name})
 	if err == nil && slices.Contains(world.Workloads(), t.GVK) && slices.Contains(ready, name) {
-		d.judge.Note("worth a look: %s calls itself ready although %s belongs to another controller", name, t)
+		d.judge.Note("worth a look: %s reports ready although %s belongs to another controller", name, t)
 	}
 }
 
-// untouched reports that an object of another controller is as it was.
+// untouched checks that another controller's object is unchanged.
 func (d *disturbance) untouched(t story.Target, theirs *unstructured.Unstructured) bool {
 	now := d.object(t)
 	ours := now == nil || now.GetUID() != theirs.GetUID() || now.GetDeletionTimestamp() != nil

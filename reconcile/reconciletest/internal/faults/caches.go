@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	maxLag   = 3 // passes that a cache may be behind
-	maxSeeds = 3 // draws of each disorder of events
+	maxLag   = 3 // passes by which a cache lags
+	maxSeeds = 3 // random orders of events
 )
 
-// delays lets caches lag behind: all of them, and each kind alone.
+// delays returns the cases with lagging caches: all of them, and each kind alone.
 func delays(s *story.Story) []story.Case {
 	var cases []story.Case
 	for n := 1; n <= maxLag; n++ {
@@ -24,7 +24,7 @@ func delays(s *story.Story) []story.Case {
 			cases = append(cases, s.Varied(fmt.Sprintf("cache of %s %d passes behind", kind, n), run.Variation{Lag: map[string]int{kind: n}}))
 		}
 	}
-	for n := 1; n < maxLag; n++ { // as after an error, or an event of something else
+	for n := 1; n < maxLag; n++ { // as after an error, or an event about another object
 		cases = append(cases, s.Varied(fmt.Sprintf("caches %d passes behind, and a pass after each that has written", n), run.Variation{
 			Lag: map[string]int{"": n}, Eager: true,
 		}))
@@ -32,7 +32,7 @@ func delays(s *story.Story) []story.Case {
 	return cases
 }
 
-// disorders delivers events as badly as it can happen. Dropped ones are made up for by a resync.
+// disorders returns the cases with dropped, duplicated and reordered events. A resync follows dropped ones.
 func disorders(s *story.Story) []story.Case {
 	cases := []story.Case{
 		s.Varied("events doubled", run.Variation{Shake: doubled}),
@@ -53,7 +53,7 @@ func doubled(events []view.Event) []view.Event {
 	for _, e := range events {
 		again := e
 		if e.After != nil {
-			again.Before = e.After // as a resync would have it
+			again.Before = e.After // as in a resync
 		}
 		out = append(out, e, again)
 	}

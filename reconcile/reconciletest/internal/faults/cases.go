@@ -9,9 +9,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 )
 
-// Cases are those of one story, in an order that does not depend on chance.
+// Cases returns the cases of one story in a deterministic order.
 func (d *Draw) Cases(s *story.Story) []story.Case {
-	cases := slices.Concat(d.requests(s), delays(s), disorders(s), d.refused(s), d.pairs(s), d.beside(s))
+	cases := slices.Concat(d.requests(s), delays(s), disorders(s), d.refused(s), d.pairs(s), d.interleave(s))
 	slow := s.Varied("others are slow", run.Variation{Slow: true})
 	slow.Always = len(s.Steps) <= 2 && s.Last() != description.StepDelete //nolint:mnd // creation and change
 	cases = append(cases, slow, s.Varied("two instances overlap", run.Variation{Overlap: true}))
@@ -21,8 +21,8 @@ func (d *Draw) Cases(s *story.Story) []story.Case {
 	return cases
 }
 
-// behind starts the operator anew with a cache that shows what was there before the last step: of all kinds, and of each alone that the step
-// has changed, as each informer lags for itself.
+// behind returns the cases in which the operator restarts with a cache that shows the state before the last step: of all kinds, and of
+// each changed kind alone, because informers lag independently.
 func behind(s *story.Story) []story.Case {
 	cases := []story.Case{s.Varied("restart into the cache of before", run.Variation{Behind: true})}
 	if len(s.Moved) < 2 { //nolint:mnd // one alone is all

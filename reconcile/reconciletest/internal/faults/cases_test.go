@@ -242,7 +242,7 @@ func TestBeside(t *testing.T) {
 		draw := faults.Draw{System: &description.Prepared{}}
 		var got []string
 		for _, one := range draw.Cases(s) {
-			if inject := one.Plot.Variant.Inject; len(inject) == 1 && inject[0].Fault == transport.FaultBeside {
+			if inject := one.Plot.Variant.Inject; len(inject) == 1 && inject[0].Fault == transport.FaultInterleave {
 				got = append(got, inject[0].Call)
 			}
 		}

@@ -1,3 +1,3 @@
-// Package faults lists the cases in which a story goes wrong by itself: requests that fail, one, two, several times and for good, caches
-// that lag behind, events that are late, doubled or lost, instances that overlap.
+// Package faults lists the cases with faults in a story: requests that fail once, twice, several times and permanently, lagging caches,
+// late, duplicate or lost events, overlapping instances.
 package faults

@@ -4,14 +4,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 )
 
-// Draw lists the cases of a system, and counts what it was about.
+// Draw lists the cases of a system and counts them.
 type Draw struct {
 	System *description.Prepared
-	// Only is the name of the one case that is looked for; empty is all.
+	// Only is the name of the only case to run; empty is all.
 	Only string
-	// Seed draws the pairs of faults.
+	// Seed selects the pairs of faults.
 	Seed uint64
 
-	Calls    int // that were made to fail, one in each case
-	Unpaired int // pairs of faults that were not drawn
+	Calls    int // calls that fail, one in each case
+	Unpaired int // omitted pairs of faults
 }

@@ -11,8 +11,8 @@ import (
 
 const manyPairs = 40 // of faults, for each story
 
-// pairs lets two things go wrong in one run: two writes of the last step, or one of them twice. Which of all pairs is up to the seed;
-// a case that was asked for by its name is found whatever the seed.
+// pairs returns cases with two faults in one run: two writes of the last step, or one of them twice. The seed selects the pairs; a case
+// that is requested by name is always included.
 func (d *Draw) pairs(s *story.Story) []story.Case {
 	if len(s.Steps) > 2 { //nolint:mnd // creation, change and deletion
 		return nil
@@ -38,10 +38,10 @@ func (d *Draw) pairs(s *story.Story) []story.Case {
 	return cases
 }
 
-// faultPairs are all ways in which two of some writes can fail.
+// faultPairs are all combinations of faults of two writes.
 type faultPairs struct {
 	writes []transport.Call
-	order  [][2]int // of the writes; twice the same is one that is sent again
+	order  [][2]int // of the writes; the same twice is a retry
 	kinds  []transport.Fault
 }
 
@@ -61,7 +61,7 @@ func pairsOf(calls []transport.Call) faultPairs {
 
 func (p faultPairs) len() int { return len(p.order) * len(p.kinds) * len(p.kinds) }
 
-// fail is the case of one pair. After a crash another instance sends its requests, counted anew.
+// fail returns the case of one pair. After a crash another instance sends its requests, counted from 1.
 func (p faultPairs) fail(s *story.Story, n int) story.Case {
 	both := p.order[n/len(p.kinds)/len(p.kinds)]
 	first, second := p.kinds[n/len(p.kinds)%len(p.kinds)], p.kinds[n%len(p.kinds)]

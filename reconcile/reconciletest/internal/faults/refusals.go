@@ -8,14 +8,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-// several is how often in a row a request is refused that is let through afterwards: more than the retries of those who try twice.
+// several is the number of consecutive rejections of a request: more than the retries of a client that tries twice.
 const several = 3
 
-// refused refuses each write of the last step until everything is at rest and lets it pass then, and refuses it several times in a
-// row, by another answer, when nobody wakes the operator afterwards.
+// refused returns the cases in which each write of the last step is rejected until steady state, and the cases in which it is
+// rejected several times in a row with another error and no event follows.
 func (d *Draw) refused(s *story.Story) []story.Case {
 	if d.System.Horizon > 0 {
-		return nil // what is due meanwhile is another request
+		return nil // a scheduled request in between is another request
 	}
 	var cases []story.Case
 	known := map[string]bool{}

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-// requests makes each request of the last step fail in every way that it can.
+// requests returns the cases in which each request of the last step fails in each way.
 func (d *Draw) requests(s *story.Story) []story.Case {
 	var cases []story.Case
 	for _, c := range s.Calls[:min(len(s.Calls), story.ManyCalls)] {
@@ -30,7 +30,7 @@ func (d *Draw) requests(s *story.Story) []story.Case {
 				one.Final = description.StepB
 			case transport.FaultDeleted:
 				one.Final = description.StepDelete
-			default: // the end stays that of the steps
+			default: // the end is that of the steps
 			}
 			cases = append(cases, one)
 			if kind != transport.FaultCrash {
@@ -51,16 +51,16 @@ func (d *Draw) requests(s *story.Story) []story.Case {
 	return cases
 }
 
-// beside lets other passes run in the middle of the one that sends a request, before each write of the last step.
-func (d *Draw) beside(s *story.Story) []story.Case {
+// interleave returns the cases in which other passes run in the middle of the one that sends a request, before each write of the last step.
+func (d *Draw) interleave(s *story.Story) []story.Case {
 	if !s.Overlaps || len(s.Steps) > 2 { //nolint:mnd // creation, change and deletion
 		return nil
 	}
 	var cases []story.Case
 	for _, c := range s.Calls[:min(len(s.Calls), story.ManyCalls)] {
 		if c.Request.IsWrite() {
-			cases = append(cases, s.Varied(fmt.Sprintf("%s with %s", transport.FaultBeside, c),
-				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultBeside}}}))
+			cases = append(cases, s.Varied(fmt.Sprintf("%s with %s", transport.FaultInterleave, c),
+				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultInterleave}}}))
 		}
 	}
 	return cases

@@ -1,3 +1,2 @@
-// Package finding has what can be wrong with an operator: the checks, what they have found, grouped by cause, and what a system
-// accepts.
+// Package finding defines the checks, the findings grouped by cause, and the findings that a system accepts.
 package finding

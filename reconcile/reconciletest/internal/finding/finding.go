@@ -10,86 +10,86 @@ import (
 	"strings"
 )
 
-// EnvCase names the environment variable with the name of one case: only that one runs, besides the runs without faults
-// that it is compared with.
+// EnvCase is the environment variable with the name of one case: only that one runs, in addition to the runs without faults for
+// comparison.
 const EnvCase = "RECONCILETEST_CASE"
 
-// Check names what a [Finding] is about.
+// Check names the check of a [Finding].
 type Check string
 
-// The checks of [Converge]. Each has the class of bugs that it is there for.
+// The checks of [Converge], each with the bugs that it detects.
 const (
-	// CheckState: the end is not that of the run without faults. Steps that only the first pass takes, errors that are
-	// swallowed, decisions on a stale cache.
+	// CheckState: the end state differs from that of the run without faults. Work that only the first pass does, ignored errors, decisions
+	// based on a stale cache.
 	CheckState Check = "state"
-	// CheckOrphan: something that the operator has made outlives the owner, or the spec that asked for it. Finalizers and
+	// CheckOrphan: an object of the operator remains after the deletion of the owner, or after a change of its spec. Finalizers and
 	// inventories that are written too late.
 	CheckOrphan Check = "orphan"
-	// CheckRest: the passes do not come to an end, or come too often. Hot retries, and writes that trigger each other.
+	// CheckRest: the passes do not end, or are too frequent. Retries without backoff, and writes that trigger each other.
 	CheckRest Check = "rest"
-	// CheckQuiet: something is written although the end is reached. Plans that differ from pass to pass.
+	// CheckQuiet: the operator writes in the end state. Plans that differ from pass to pass.
 	CheckQuiet Check = "quiet"
-	// CheckDeletes: something is deleted that the run without faults leaves alone. Prunes by an incomplete list.
+	// CheckDeletes: the operator deletes an object that the run without faults keeps. Prunes based on an incomplete list.
 	CheckDeletes Check = "deletes"
-	// CheckForeign: an object of somebody else is deleted, because it has the name of one of the operator's.
+	// CheckForeign: the operator deletes another controller's object with the name of one of its own.
 	CheckForeign Check = "foreign"
-	// CheckStatus: the owner calls itself ready for its spec before the children are written.
+	// CheckStatus: the owner reports ready for its spec before the children are written.
 	CheckStatus Check = "status"
-	// CheckDrift: what somebody else has edited or deleted is not put right.
+	// CheckDrift: another client's edit or deletion is not reverted.
 	CheckDrift Check = "drift"
-	// CheckWatch: something that matters has changed, and nobody was woken: only a pass that comes for another reason acts.
+	// CheckWatch: an input has changed without triggering a pass: only a pass for another reason acts.
 	CheckWatch Check = "watch"
-	// CheckTime: time alone has made work, and no pass was planned for it.
+	// CheckTime: a change is due by time, but no pass was scheduled for it.
 	CheckTime Check = "time"
-	// CheckReady: the owner calls itself ready while a workload of its own is not.
+	// CheckReady: the owner reports ready while one of its workloads is not.
 	CheckReady Check = "ready"
-	// CheckDamage: on the way something is stored that no run without faults stores: replicas that fall to zero while a read
-	// fails, a password that is drawn again.
+	// CheckDamage: the operator stores an intermediate state that no run without faults stores: zero replicas while a read fails, a new
+	// random password.
 	CheckDamage Check = "damage"
-	// CheckRefused: the API server refuses a request in the run without faults, until the end, or the owner reports a mistake of the program.
+	// CheckRefused: the API server rejects a request of the run without faults until the end, or the owner reports a defect of the operator.
 	CheckRefused Check = "refused"
-	// CheckInvariant: one of System.Invariants does not hold.
+	// CheckInvariant: one of System.Invariants is violated.
 	CheckInvariant Check = "invariant"
-	// CheckLeak: a secret value is in the status, the log, an event, or an object that is no Secret.
+	// CheckLeak: a secret value is in the status, the log, an event, or an object other than a Secret.
 	CheckLeak Check = "leak"
 	// CheckPanic: a pass panics.
 	CheckPanic Check = "panic"
-	// CheckRun: the run could not be carried out.
+	// CheckRun: the run failed.
 	CheckRun Check = "run"
 )
 
-// Finding is one thing that is wrong.
+// Finding is one problem.
 type Finding struct {
-	// Case names the fault and where it happened. With [EnvCase] it runs alone.
+	// Case names the fault and its position. [EnvCase] runs only this case.
 	Case string
-	// Check reports what was broken.
+	// Check is the failed check.
 	Check Check
-	// Message reports how, with a diff where that helps: "-" for want, "+" for got.
+	// Message describes the problem, possibly with a diff: "-" for want, "+" for got.
 	Message string
 }
 
-// String is the finding as a person reads it.
+// String formats the finding.
 func (f Finding) String() string { return fmt.Sprintf("[%s] %s: %s", f.Check, f.Case, f.Message) }
 
-// Acceptance lets findings pass, for a reason that the test prints.
+// Acceptance accepts findings, for a reason that the test prints.
 type Acceptance struct {
-	// Check is the check whose findings pass; empty is all.
+	// Check is the check of the accepted findings; empty is all.
 	Check Check
-	// About is a text in the findings that pass, such as the name of an object or a case.
+	// About is a text in the accepted findings, such as the name of an object or a case.
 	About string
-	// Reason is why that is right. It must be given.
+	// Reason is the reason why they are correct. Required.
 	Reason string
 }
 
-// ErrNoReason is the error of an acceptance that leaves out what it is about, or why.
+// ErrNoReason is the error of an acceptance without About or Reason.
 var ErrNoReason = errors.New("system: Accepted: want an About and a Reason for everything that is accepted")
 
-// Accepts reports whether a finding is one that is accepted.
+// Accepts reports whether a finding is accepted.
 func Accepts(a Acceptance, f Finding) bool {
 	return (a.Check == "" || a.Check == f.Check) && strings.Contains(f.Case+"\n"+f.Message, a.About)
 }
 
-// cause is what findings of one cause have in common: the check, and the message without values and numbers.
+// cause returns the common part of findings with one cause: the check, and the message without values and numbers.
 func (f Finding) cause() string {
 	message := values.ReplaceAllString(f.Message, "")
 	return string(f.Check) + " " + numbers.ReplaceAllString(message, "#")
@@ -100,10 +100,10 @@ var (
 	numbers = regexp.MustCompile(`[0-9]+`)
 )
 
-// faultless reports that nothing has gone wrong in the finding's run.
+// faultless reports whether the finding's run has no fault.
 func (f Finding) faultless() bool { return strings.HasPrefix(f.Case, "no fault") }
 
-// ByCause groups findings: those without a fault first, then what nobody but others do, then by the number of cases.
+// ByCause groups findings: those without a fault first, then those of external changes, then by the number of cases.
 func ByCause(findings []Finding) [][]Finding {
 	var causes []string
 	groups := map[string][]Finding{}
@@ -125,7 +125,7 @@ func ByCause(findings []Finding) [][]Finding {
 	return out
 }
 
-// simplest orders findings by how much has happened before.
+// simplest orders findings by the complexity of their cases.
 func simplest(a, b Finding) int {
 	return cmp.Or(rank(a)-rank(b), len(a.Case)-len(b.Case), strings.Compare(a.Case, b.Case))
 }
@@ -145,7 +145,7 @@ const (
 	maxLines   = 10 // of a finding
 )
 
-// PrintCause is a group of findings as a person reads it, with the command that repeats the first one.
+// PrintCause formats a group of findings, with the command that repeats the first one.
 func PrintCause(group []Finding, test string) string {
 	lines := strings.Split(group[0].String(), "\n")
 	if len(lines) > maxLines {
@@ -157,10 +157,10 @@ func PrintCause(group []Finding, test string) string {
 	return strings.Join(lines, "\n") + fmt.Sprintf("\nto run it alone: %s=%s go test -run '%s'", EnvCase, quoted(group[0].Case), pattern(test))
 }
 
-// quoted is a text as a shell takes it.
+// quoted quotes a text for a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// pattern is what selects the test of that name alone.
+// pattern returns the -run pattern for the test with the name.
 func pattern(name string) string {
 	return "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
 }

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Record keeps what was found, by several runs at a time.
+// Record collects findings of concurrent runs.
 type Record struct {
-	// Until ends the search early with a finding that is the one looked for; nil looks for all.
+	// Until ends the search at a matching finding; nil finds all.
 	Until func(Finding) bool
 
 	mu       sync.Mutex
@@ -17,21 +17,21 @@ type Record struct {
 	enough   bool
 }
 
-// Note notes what is worth a look and no finding.
+// Note adds a note: an observation that is not a finding.
 func (r *Record) Note(format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
-// Notes are those of now, sorted, each once.
+// Notes returns the notes so far, sorted, without duplicates.
 func (r *Record) Notes() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Compact(slices.Sorted(slices.Values(r.notes)))
 }
 
-// Find notes a finding.
+// Find adds a finding.
 func (r *Record) Find(name string, check Check, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,14 +40,14 @@ func (r *Record) Find(name string, check Check, format string, args ...any) {
 	r.enough = r.enough || r.Until != nil && r.Until(found)
 }
 
-// Done reports that what was looked for is found.
+// Done reports whether Until has matched.
 func (r *Record) Done() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.enough
 }
 
-// Findings are those of now, in the order in which they came.
+// Findings returns the findings so far, in order.
 func (r *Record) Findings() []Finding {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ToUnstructured copies an object into the form in which worlds are compared and stored: no nulls.
+// ToUnstructured converts an object to the form in which worlds are compared and stored, without nulls.
 func ToUnstructured(obj runtime.Object, gvk schema.GroupVersionKind) (*unstructured.Unstructured, error) {
 	var content map[string]any
 	if u, ok := obj.(*unstructured.Unstructured); ok {
@@ -32,7 +32,7 @@ func ToUnstructured(obj runtime.Object, gvk schema.GroupVersionKind) (*unstructu
 	return u, nil
 }
 
-// DropNulls removes the keys without a value, at any depth.
+// DropNulls removes keys with a null value, at any depth.
 func DropNulls(m map[string]any) {
 	for k, v := range m {
 		switch v := v.(type) {

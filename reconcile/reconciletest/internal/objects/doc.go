@@ -1,2 +1,2 @@
-// Package objects reads and writes objects as decoded JSON: their names, their order, the values that are set in them.
+// Package objects reads and writes objects as decoded JSON: their names, their order, their values.
 package objects

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Leaves are the paths to values that are set in an object, without metadata and status: at most [MaxEdits] of them, spread over the
-// object. Left is the number of the others.
+// Leaves returns the paths of values in an object, without metadata and status: at most [MaxEdits] of them, spread over the object. left
+// is the number of the others.
 func Leaves(content map[string]any) (paths [][]string, left int) {
 	var out [][]string
 	walk(Without(content, "metadata", "status", "apiVersion", "kind"), nil, func(path []string) { out = append(out, path) })
@@ -63,7 +63,7 @@ func At(value any, path []string) (any, bool) {
 	return value, true
 }
 
-// Put sets the value at a path that is there.
+// Put sets the value at an existing path.
 func Put(value any, path []string, to any) bool {
 	holder, there := At(value, path[:len(path)-1])
 	if !there {
@@ -85,7 +85,7 @@ func Put(value any, path []string, to any) bool {
 	return false
 }
 
-// Edits are other values of the same form, the least unusual one first.
+// Edits returns other values of the same form, the most usual one first.
 func Edits(value any, encoded bool) []any {
 	switch v := value.(type) {
 	case int64:
@@ -105,10 +105,10 @@ func Edits(value any, encoded bool) []any {
 		if _, err := resource.ParseQuantity(v); err == nil {
 			return []any{"7"}
 		}
-		return []any{v + "-edited", v + "x", "x"} // the others for patterns without a dash, and for limits of the length
+		return []any{v + "-edited", v + "x", "x"} // the others are for patterns without a dash, and for length limits
 	}
 	return nil
 }
 
-// MaxEdits is how many values of one object are edited.
+// MaxEdits is the maximum number of edited values of one object.
 const MaxEdits = 6

@@ -19,17 +19,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Equal compares decoded JSON; nil and empty are the same.
+// Equal compares decoded JSON; nil and empty are equal.
 func Equal(a, b any) bool { return equality.Semantic.DeepEqual(a, b) }
 
-// Labels are the labels of an object, for selectors.
+// Labels returns the labels of an object, for selectors.
 func Labels(u *unstructured.Unstructured) labels.Labels {
 	metadata, _ := u.Object["metadata"].(map[string]any)
 	content, _ := metadata["labels"].(map[string]any)
 	return contentLabels(content)
 }
 
-// contentLabels are labels as they were decoded, which are looked at without a copy.
+// contentLabels are decoded labels, used without a copy.
 type contentLabels map[string]any
 
 // Lookup implements [labels.Labels].
@@ -50,7 +50,7 @@ func (l contentLabels) Get(label string) string {
 	return value
 }
 
-// SortedKeys are the keys of objects by namespace and name.
+// SortedKeys returns the keys of objects by namespace and name.
 func SortedKeys[V any](items map[types.NamespacedName]V) []types.NamespacedName {
 	keys := make([]types.NamespacedName, 0, len(items))
 	for key := range items {
@@ -65,7 +65,7 @@ func CompareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// ListedKind is the kind of the elements of a list.
+// ListedKind returns the kind of the elements of a list.
 func ListedKind(list client.ObjectList, scheme *runtime.Scheme) (schema.GroupVersionKind, error) {
 	gvk, err := apiutil.GVKForObject(list, scheme)
 	if err != nil {
@@ -80,7 +80,7 @@ func CompareKinds(a, b schema.GroupVersionKind) int {
 	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Kind, b.Kind))
 }
 
-// Name prints an object as people write it: kind, then namespace and name.
+// Name formats an object as kind, namespace and name.
 func Name(gvk schema.GroupVersionKind, key types.NamespacedName) string {
 	kind := gvk.Kind
 	if gvk.Group != "" {
@@ -92,7 +92,7 @@ func Name(gvk schema.GroupVersionKind, key types.NamespacedName) string {
 	return fmt.Sprintf("%s %s/%s", kind, key.Namespace, key.Name)
 }
 
-// Maps are the elements of a list of maps.
+// Maps returns the elements of a list of maps.
 func Maps(m map[string]any, key string) []map[string]any {
 	list, _ := m[key].([]any)
 	out := make([]map[string]any, 0, len(list))
@@ -104,7 +104,7 @@ func Maps(m map[string]any, key string) []map[string]any {
 	return out
 }
 
-// Without is a shallow copy that leaves out keys and nulls.
+// Without returns a shallow copy without the keys and without nulls.
 func Without(m map[string]any, keys ...string) map[string]any {
 	out := make(map[string]any, len(m))
 	for k, v := range m {
@@ -118,7 +118,7 @@ func Without(m map[string]any, keys ...string) map[string]any {
 	return out
 }
 
-// Integers turns whole floats, which YAML decoding makes of all numbers, into the int64 of decoded JSON.
+// Integers converts whole floats, which YAML decoding returns for all numbers, to int64, as in decoded JSON.
 func Integers(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -137,7 +137,7 @@ func Integers(value any) any {
 	return value
 }
 
-// MatchesFields reports whether an object satisfies a selector of fields, whose values are asked for by name.
+// MatchesFields reports whether an object matches a field selector; values returns the values of a field.
 func MatchesFields(selector fields.Selector, values func(name string) ([]string, error)) (bool, error) {
 	if selector == nil {
 		return true, nil

@@ -1,2 +1,2 @@
-// Package passlog keeps what the passes of an operator log: panics and errors always, every line when it is asked to.
+// Package passlog records log lines of an operator: panics and errors always, other lines on request.
 package passlog

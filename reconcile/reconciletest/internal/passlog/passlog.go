@@ -8,7 +8,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// Log keeps what an instance logs: panics and errors always, every line when it is asked to.
+// Log records the log lines of an instance: panics and errors always, other lines on request.
 type Log struct {
 	keep bool
 
@@ -18,22 +18,22 @@ type Log struct {
 	failed string // the last error
 }
 
-// New keeps every line, or only panics and errors.
+// New returns a log that records every line, or only panics and errors.
 func New(keep bool) *Log { return &Log{keep: keep} }
 
 const maxLogged = 10_000 // lines of an instance
 
-// Logger is a logger that writes to the log.
+// Logger returns a logger that writes to the log.
 func (l *Log) Logger() logr.Logger { return logr.New(logSink{log: l}) }
 
-// All are the lines so far.
+// All returns the lines so far.
 func (l *Log) All() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string(nil), l.lines...)
 }
 
-// Panicked is the first panic of a pass, "" when there was none.
+// Panicked returns the first panic of a pass, "" if there was none.
 func (l *Log) Panicked() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,14 +43,14 @@ func (l *Log) Panicked() string {
 	return l.panics[0]
 }
 
-// LastError is the last error that was logged, "" when there was none.
+// LastError returns the last logged error, "" if there was none.
 func (l *Log) LastError() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failed
 }
 
-// logSink is the end of the loggers that write into a passLog.
+// logSink is the sink of loggers that write to a Log.
 type logSink struct {
 	log    *Log
 	values []any
@@ -61,13 +61,13 @@ var _ logr.LogSink = logSink{}
 // Init implements logr.LogSink.
 func (logSink) Init(logr.RuntimeInfo) {}
 
-// Enabled implements logr.LogSink: what is off by default is not kept.
+// Enabled implements logr.LogSink. Verbose lines are not recorded.
 func (s logSink) Enabled(level int) bool { return level == 0 && s.log.keep }
 
 // Info implements logr.LogSink.
 func (s logSink) Info(_ int, message string, values ...any) { s.write(message, values) }
 
-// Error implements logr.LogSink. Controller-runtime turns a panic into an error with this text.
+// Error implements logr.LogSink. Controller-runtime converts a panic to an error with this text.
 func (s logSink) Error(err error, message string, values ...any) {
 	text := message
 	if err != nil {

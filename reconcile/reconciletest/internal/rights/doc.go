@@ -1,2 +1,2 @@
-// Package rights takes rules of RBAC apart and holds requests against them.
+// Package rights splits RBAC rules into single permissions and checks requests against rules.
 package rights

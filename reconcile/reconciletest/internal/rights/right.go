@@ -15,7 +15,7 @@ func (r Right) String() string {
 	return r.Verb + " " + strings.TrimPrefix(r.Group+"/"+r.Resource, "/")
 }
 
-// RightsOf takes rules apart, sorted.
+// RightsOf splits rules into single permissions, sorted.
 func RightsOf(rules []rbacv1.PolicyRule) []Right {
 	var all []Right
 
@@ -36,7 +36,7 @@ func RightsOf(rules []rbacv1.PolicyRule) []Right {
 	return slices.Compact(all)
 }
 
-// From returns the rules less the right.
+// From returns the rules without the permission.
 func (r Right) From(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	var less []rbacv1.PolicyRule
 

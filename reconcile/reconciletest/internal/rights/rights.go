@@ -9,19 +9,19 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// ErrNotDeclared is inside the Forbidden error of a request that [System.Rules] do not cover.
+// ErrNotDeclared is wrapped by the Forbidden error of a request that [System.Rules] do not allow.
 var ErrNotDeclared = errors.New("the rights of the system do not cover it")
 
-// Allowed reports whether one of the rules covers the request, by the logic of Kubernetes' RBAC authoriser.
+// Allowed reports whether one of the rules allows the request, by the logic of Kubernetes' RBAC authoriser.
 func Allowed(rules []rbacv1.PolicyRule, request requests.Request) bool {
 	if request.Verb == "create" && request.Subresource == "" {
-		request.Name = "" // the authoriser does not see it
+		request.Name = "" // the authoriser does not know it
 	}
 	return covered(rules, VerbOf(request), request)
 }
 
-// AllowedToMake reports whether the rules also cover the create that an apply to an object that is not there is: an API server asks for
-// both rights, for this one with the name of the object. Requests other than applies make nothing.
+// AllowedToMake reports whether the rules also allow the create that an apply to a missing object implies: an API server checks both
+// permissions, this one with the name of the object. Other requests create nothing.
 func AllowedToMake(rules []rbacv1.PolicyRule, request requests.Request) bool {
 	return request.Verb != "apply" || request.Subresource != "" || covered(rules, "create", request)
 }
@@ -40,7 +40,7 @@ func covers(granted []string, wanted string) bool {
 	return slices.Contains(granted, "*") || slices.Contains(granted, wanted)
 }
 
-// VerbOf is the verb by which RBAC knows a request: an apply is a patch.
+// VerbOf returns the RBAC verb of a request: an apply is a patch.
 func VerbOf(request requests.Request) string {
 	if request.Verb == "apply" {
 		return "patch"
@@ -48,7 +48,7 @@ func VerbOf(request requests.Request) string {
 	return request.Verb
 }
 
-// ResourceOf is the resource of a request as a rule names it, with its subresource.
+// ResourceOf returns the RBAC resource of a request, with its subresource.
 func ResourceOf(request requests.Request) string {
 	if request.Subresource != "" {
 		return request.Resource + "/" + request.Subresource

@@ -1,3 +1,3 @@
-// Package run carries out one run: the steps of a story, with instances of the operator that start, pass, crash and overlap, until
-// nothing is left to do.
+// Package run executes one run: the steps of a story, with instances of the operator that start, run passes, crash and overlap, until
+// steady state.
 package run

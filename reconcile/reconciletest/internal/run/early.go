@@ -13,8 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// tooEarly returns why an owner that calls itself ready after a pass should not: a workload of its own is not, and the cache
-// has shown that to the pass. A pass in which a request fails may have wanted to say so.
+// tooEarly returns the reason why an owner that reports ready after a pass should not: one of its workloads is not ready, and the cache
+// showed that to the pass. A pass with a failed request is exempt, because the request may have been the status.
 func tooEarly(w *world.World, shown *view.View, calls []transport.Call, owner types.NamespacedName) string {
 	if w.Fake == nil || slices.ContainsFunc(calls, func(c transport.Call) bool { return c.Err != nil }) {
 		return ""
@@ -26,14 +26,14 @@ func tooEarly(w *world.World, shown *view.View, calls []transport.Call, owner ty
 		items, err := w.List(gvk)
 		if u := items[owner]; err == nil && u != nil && u.GetDeletionTimestamp() == nil && world.SaysReady(u) {
 			if why := unreadyChild(w, shown, u.GetUID()); why != "" {
-				return objects.Name(gvk, owner) + " calls itself ready while " + why
+				return objects.Name(gvk, owner) + " reports ready while " + why
 			}
 		}
 	}
 	return ""
 }
 
-// unreadyChild is a workload of an owner that is not ready, as the cache shows it and as it is.
+// unreadyChild returns a workload of an owner that is not ready, in the cache and in the store.
 func unreadyChild(w *world.World, shown *view.View, owner types.UID) string {
 	for _, gvk := range world.Workloads() {
 		items, err := w.List(gvk)

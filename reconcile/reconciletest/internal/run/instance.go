@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Instance is one life of the operator, from its start to its end.
+// Instance is one instance of the operator, from its start to its end.
 type Instance struct {
 	World     *world.World
 	View      *view.View
@@ -30,39 +30,39 @@ type Instance struct {
 	failed    chan error
 	Passes    int
 	Log       *passlog.Log
-	peer      *Instance    // another one that is still there, see overlap
-	Early     string       // why an owner that calls itself ready should not
-	hung      error        // what went wrong in the middle of a pass
-	outside   map[int]bool // passes after which somebody else has changed the world
+	peer      *Instance    // another instance that still runs, see overlap
+	Early     string       // why an owner that reports ready should not
+	hung      error        // an error in the middle of a pass
+	outside   map[int]bool // passes after which another client has changed the world
 	eager     bool         // see Variation
 }
 
-// Variation is what a case varies of a run.
+// Variation is the variation of a run by a case.
 type Variation struct {
-	Inject   []*transport.Injection // what goes wrong with requests
+	Inject   []*transport.Injection // faults of requests
 	Lag      map[string]int         // passes by kind; "" is all kinds
 	Shake    func([]view.Event) []view.Event
-	Resync   bool   // once everything is at rest, all is delivered once more
-	Slow     bool   // the others act only when the operator has nothing left to do
-	Behind   bool   // at rest the operator restarts into a cache that shows what was there before the step
-	Alone    string // the one kind of which it does, for some passes; empty is all kinds
+	Resync   bool   // a resync follows in steady state
+	Slow     bool   // the others act only when the operator is idle
+	Behind   bool   // in steady state the operator restarts with a cache that shows the state before the step
+	Alone    string // the only lagging kind, for some passes; empty is all kinds
 	past     *view.Past
 	Reversed bool
-	Overlap  bool // another instance, with a cache of its own, is there beside this one
-	Again    bool // the instance after a crash crashes with its first write, too
-	Eager    bool // a pass that has written something is followed by another one, whether or not the cache shows it
+	Overlap  bool // another instance, with a cache of its own, runs concurrently
+	Again    bool // the instance after a crash also crashes at its first write
+	Eager    bool // after a pass with a write another one follows, even if the cache does not show the write
 }
 
-// Start brings up a new instance in a world.
+// Start starts a new instance in a world.
 func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog) (*Instance, error) {
 	lines := passlog.New(w.Listen)
-	ctx, stop := context.WithCancel(logr.NewContext(ctx, lines.Logger())) // as the manager's logger is
+	ctx, stop := context.WithCancel(logr.NewContext(ctx, lines.Logger())) // as in the manager's logger
 	i := &Instance{
 		World: w, View: view.New(w, w.System.Cache), Wire: transport.New(w), Scheduler: schedule.New(w.Clock), stop: stop, Log: lines,
 		failed: make(chan error, 16), outside: map[int]bool{}, eager: variant.Eager,
 	}
 	i.Wire.Arm(variant.Inject...)
-	i.Wire.Between = func(context.Context) { i.Beside() }
+	i.Wire.Between = func(context.Context) { i.Interleave() }
 	i.Wire.Shown = func() {
 		if err := i.View.Sync(); err != nil {
 			i.hung = err
@@ -83,7 +83,7 @@ func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog
 	return i, nil
 }
 
-// launch starts what was added to the manager and waits until all controllers ask for work.
+// launch starts the runnables of the manager and waits until all controllers wait for work.
 func (i *Instance) launch(ctx context.Context, m *TestManager) error {
 	i.View.Begin()
 	controllers := 0
@@ -126,8 +126,8 @@ var (
 		"by this version of controller-runtime")
 )
 
-// useQueue makes a controller take its work from the scheduler. What controller-runtime's builder makes has an exported
-// field for the constructor of its queue, on a type that is internal.
+// useQueue makes a controller use a queue of the scheduler. Controllers of controller-runtime's builder have an exported field for the
+// constructor of the queue, on an internal type.
 func (i *Instance) useQueue(runnable any) error {
 	value := reflect.ValueOf(runnable)
 	if value.Kind() != reflect.Pointer || value.Elem().Kind() != reflect.Struct {
@@ -148,7 +148,7 @@ func (i *Instance) useQueue(runnable any) error {
 	return nil
 }
 
-// End stops the instance; what it has in memory is lost.
+// End stops the instance and drops its memory.
 func (i *Instance) End() {
 	i.stop()
 	i.Scheduler.ShutDown()
@@ -159,17 +159,17 @@ func (i *Instance) dead() bool {
 	return i.Wire.IsCut()
 }
 
-// RestlessError reports that the passes do not come to an end.
+// RestlessError reports that the passes do not end.
 type RestlessError struct {
-	// Passes is how many there were, Idle how many of the last ones changed nothing.
+	// Passes is the number of passes, Idle that of the last passes without a change.
 	Passes, Idle int
-	// Last is the owner of the last one.
+	// Last is the owner of the last pass.
 	Last string
-	// Within is the time in which the idle passes were.
+	// Within is the time span of the idle passes.
 	Within time.Duration
 }
 
-// Error reports how many passes there were, and of what sort.
+// Error reports the number and kind of the passes.
 func (e *RestlessError) Error() string {
 	if e.Idle >= MaxIdle {
 		return fmt.Sprintf("hot retry: %d passes in a row for %s, within %s, have changed nothing and asked for another one",
@@ -178,7 +178,7 @@ func (e *RestlessError) Error() string {
 	return fmt.Sprintf("no rest after %d passes, the last one for %s", e.Passes, e.Last)
 }
 
-// Settle runs passes until nothing is left to do, or until the instance crashes.
+// Settle runs passes until steady state, or until the instance crashes.
 func (i *Instance) Settle(ctx context.Context) error {
 	p := pace{changed: i.World.Clock.Now()}
 	if i.View.Past == nil || i.Passes > 0 { // the first pass after a restart into the past sees the past
@@ -199,7 +199,7 @@ func (i *Instance) Settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := i.beside(ctx); err != nil {
+		if _, err := i.interleave(ctx); err != nil {
 			return err
 		}
 		after, _ := i.World.Revision()
@@ -215,13 +215,13 @@ func (i *Instance) Settle(ctx context.Context) error {
 	return nil
 }
 
-// idle goes on when no pass is ready: the cache sees more, somebody else acts, or time moves to the next planned pass. It reports
-// whether anything of this was left to do.
+// idle continues if no pass is ready: the cache advances, others act, or the clock moves to the next scheduled pass. It reports whether
+// anything was left to do.
 func (i *Instance) idle(ctx context.Context, p *pace) (acted bool, err error) {
 	if i.View.Advance() {
 		return true, nil
 	}
-	if acted, err = i.beside(ctx); err != nil || acted {
+	if acted, err = i.interleave(ctx); err != nil || acted {
 		return acted, err
 	}
 	if acted, err = i.others(ctx); err != nil || acted {
@@ -233,11 +233,11 @@ func (i *Instance) idle(ctx context.Context, p *pace) (acted bool, err error) {
 	}
 	p.jump(i.World.Clock.Now(), due)
 	i.World.Clock.Set(due)
-	i.Scheduler.Wake()
+	i.Scheduler.MakeReady()
 	return true, nil
 }
 
-// others lets everybody else act when they are slow: once the operator and its cache have nothing left to do.
+// others runs slow others, once the operator and its cache are idle.
 func (i *Instance) others(ctx context.Context) (acted bool, err error) {
 	if !i.World.Slow {
 		return false, nil
@@ -253,7 +253,7 @@ func (i *Instance) others(ctx context.Context) (acted bool, err error) {
 	return true, i.View.Sync()
 }
 
-// pass runs one pass and lets the others act afterwards.
+// pass runs one pass and then the others.
 func (i *Instance) pass(ctx context.Context, next schedule.Item) (wrote bool, err error) {
 	i.Passes++
 	sent := i.Wire.Enter(i.Passes)
@@ -275,9 +275,9 @@ func (i *Instance) pass(ctx context.Context, next schedule.Item) (wrote bool, er
 	return wrote, i.After(ctx)
 }
 
-// After lets everybody else act and the cache see the result.
+// After runs the others and updates the cache.
 func (i *Instance) After(ctx context.Context) error {
-	if err := i.View.Observe(); err != nil { // what the operator did, before others undo it
+	if err := i.View.Observe(); err != nil { // the operator's changes, before others revert them
 		return err
 	}
 	if i.World.Slow {
@@ -293,7 +293,7 @@ func (i *Instance) After(ctx context.Context) error {
 	return i.View.Sync()
 }
 
-// ChangedOutside reports whether somebody else has changed the world after one pass and before another.
+// ChangedOutside reports whether another client has changed the world between two passes.
 func (i *Instance) ChangedOutside(from, to int) bool {
 	for pass := from; pass < to; pass++ {
 		if i.outside[pass] {

@@ -39,7 +39,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// TestManager is the manager that [System.Setup] gets: the parts of a real one that controllers see, over the world.
+// TestManager is the manager that [System.Setup] receives: the parts of a real one that controllers use, over the world.
 type TestManager struct {
 	world     *world.World
 	view      *view.View
@@ -55,7 +55,7 @@ type TestManager struct {
 
 var _ manager.Manager = (*TestManager)(nil)
 
-// NewManager makes the manager of one instance, which announces its events to record.
+// NewManager returns the manager of one instance. It passes events to record.
 func NewManager(w *world.World, v *view.View, wire *transport.Wire, record func(Event), log *passlog.Log) *TestManager {
 	elected := make(chan struct{})
 	close(elected)
@@ -65,7 +65,7 @@ func NewManager(w *world.World, v *view.View, wire *transport.Wire, record func(
 	}
 }
 
-// cachedClient reads from the cache as a manager's client does: all but unstructured objects.
+// cachedClient reads from the cache as a manager's client does: all except unstructured objects.
 type cachedClient struct {
 	client.Client
 	cache  client.Reader
@@ -73,7 +73,7 @@ type cachedClient struct {
 	wire   *transport.Wire
 }
 
-// answered notes a read that the cache can never answer: it has a part only of what is read.
+// answered records a read that the cache can never answer, because it contains only a part of the data.
 func (c *cachedClient) answered(into runtime.Object, err error) error {
 	var part *view.PartialError
 	if errors.As(err, &part) {
@@ -101,49 +101,49 @@ func (c *cachedClient) List(ctx context.Context, list client.ObjectList, opts ..
 	return c.answered(list, c.cache.List(ctx, list, opts...))
 }
 
-// Add takes a controller or another runnable; all start when Setup has returned.
+// Add adds a controller or another runnable; all start after Setup has returned.
 func (m *TestManager) Add(runnable manager.Runnable) error {
 	m.runnables = append(m.runnables, runnable)
 	return nil
 }
 
-// GetClock is the clock of the test, which moves only when nothing is left to do.
+// GetClock returns the clock of the test, which moves only when the operator is idle.
 func (m *TestManager) GetClock() clock.PassiveClock { return m.world.Clock }
 
-// Outside is what is outside of the cluster of its world.
+// Outside returns the external dependencies of its world.
 func (m *TestManager) Outside() any { return m.world.Outside }
 
-// ExternalClaims are the claims of external resources, which the world keeps when an instance ends.
+// ExternalClaims returns the claims of external resources. The world keeps them when an instance ends.
 func (m *TestManager) ExternalClaims() external.Claims { return &m.world.Outer }
 
-// GetCache is the cache of the instance.
+// GetCache returns the cache of the instance.
 func (m *TestManager) GetCache() cache.Cache { return m.view }
 
-// GetClient reads from the cache, as that of a manager does.
+// GetClient returns a client that reads from the cache, like that of a manager.
 func (m *TestManager) GetClient() client.Client { return m.client }
 
-// GetAPIReader reads past the cache.
+// GetAPIReader returns a reader without a cache.
 func (m *TestManager) GetAPIReader() client.Reader { return m.wire.Client }
 
-// GetScheme is System.Scheme.
+// GetScheme returns System.Scheme.
 func (m *TestManager) GetScheme() *runtime.Scheme { return m.world.Scheme }
 
-// GetRESTMapper knows the kinds that are served.
+// GetRESTMapper returns a mapper of the served kinds.
 func (m *TestManager) GetRESTMapper() meta.RESTMapper { return m.world.ServedMapper() }
 
-// GetFieldIndexer adds indexes to the cache.
+// GetFieldIndexer returns an indexer of the cache.
 func (m *TestManager) GetFieldIndexer() client.FieldIndexer { return m.view }
 
-// GetLogger writes where the test can read it.
+// GetLogger returns a logger that the test can read.
 func (m *TestManager) GetLogger() logr.Logger { return m.log.Logger() }
 
-// Elected is closed: the instance leads from the start.
+// Elected returns a closed channel: the instance leads from the start.
 func (m *TestManager) Elected() <-chan struct{} { return m.elected }
 
-// GetConverterRegistry is a registry that nobody asks.
+// GetConverterRegistry returns a registry that is not used.
 func (m *TestManager) GetConverterRegistry() conversion.Registry { return m.converter }
 
-// AddMetricsServerExtraHandler accepts what nobody will ask for, as the other two do.
+// AddMetricsServerExtraHandler implements manager.Manager. The handler is not used.
 func (*TestManager) AddMetricsServerExtraHandler(string, http.Handler) error { return nil }
 
 // AddHealthzCheck implements manager.Manager.
@@ -152,7 +152,7 @@ func (*TestManager) AddHealthzCheck(string, healthz.Checker) error { return nil 
 // AddReadyzCheck implements manager.Manager.
 func (*TestManager) AddReadyzCheck(string, healthz.Checker) error { return nil }
 
-// Start blocks until the context ends; the test starts what was added.
+// Start blocks until the context ends; the test starts the runnables.
 func (*TestManager) Start(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
@@ -166,13 +166,13 @@ func (m *TestManager) GetWebhookServer() webhook.Server {
 	return m.webhooks
 }
 
-// GetControllerOptions lets every instance use the same names again.
+// GetControllerOptions returns options that allow every instance to use the same names.
 func (*TestManager) GetControllerOptions() config.Controller {
 	yes := true
 	return config.Controller{SkipNameValidation: &yes, CacheSyncTimeout: startTimeout}
 }
 
-// GetConfig answers discovery only: all else goes through GetClient and GetAPIReader.
+// GetConfig returns a configuration that only supports discovery. Use GetClient and GetAPIReader for everything else.
 func (m *TestManager) GetConfig() *rest.Config {
 	if m.world.Fake == nil {
 		return m.world.System.Environment.Config()
@@ -180,7 +180,7 @@ func (m *TestManager) GetConfig() *rest.Config {
 	return &rest.Config{Host: "http://fake.invalid", Transport: discovery{m.world}}
 }
 
-// GetHTTPClient goes with GetConfig.
+// GetHTTPClient returns the client for GetConfig.
 func (m *TestManager) GetHTTPClient() *http.Client {
 	if m.world.Fake == nil {
 		if c, err := rest.HTTPClientFor(m.GetConfig()); err == nil {
@@ -190,7 +190,7 @@ func (m *TestManager) GetHTTPClient() *http.Client {
 	return &http.Client{Transport: discovery{m.world}}
 }
 
-// discovery is a transport that knows the kinds of the fake world.
+// discovery is a transport that serves discovery of the fake world.
 type discovery struct{ world *world.World }
 
 // RoundTrip answers /api/v1 and /apis/<group>/<version>.
@@ -229,22 +229,22 @@ func (d discovery) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Event is an event that a controller has announced.
+// Event is an event of a controller.
 type Event struct {
-	// Object names what it is about, for example "Website default/shop".
+	// Object names the object, for example "Website default/shop".
 	Object string
 	// Type is Normal or Warning.
 	Type string
-	// Reason is one word in CamelCase, Message a sentence.
+	// Reason is one CamelCase word, Message a sentence.
 	Reason, Message string
 }
 
-// Repeats reports that another event has announced the same before, in words that may differ in numbers.
+// Repeats reports whether an earlier event has the same content, except for numbers in the message.
 func Repeats(e, other Event) bool {
 	return e.Object == other.Object && e.Type == other.Type && e.Reason == other.Reason
 }
 
-// recorders announce to the test. The old and the new API differ in their arguments only.
+// recorders pass events to the test. The old and the new API differ only in their arguments.
 type (
 	oldRecorder struct{ manager *TestManager }
 	newRecorder struct{ manager *TestManager }
@@ -293,7 +293,7 @@ func (r newRecorder) AnnotatedEventf( //nolint:revive // the interface's paramet
 	r.Eventf(object, related, eventType, reason, action, format, args...)
 }
 
-// eventLog keeps events in the order in which they came.
+// eventLog records events in order.
 type eventLog struct {
 	mu     sync.Mutex
 	Events []Event
@@ -311,5 +311,5 @@ func (l *eventLog) add(e Event) {
 	l.Events = append(l.Events, e)
 }
 
-// startTimeout bounds the start of an instance in real time.
+// startTimeout is the timeout for starting an instance, in real time.
 const startTimeout = 2 * time.Minute

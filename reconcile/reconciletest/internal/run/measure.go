@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Later moves the clock. What is planned until then is ready.
+// Later advances the clock. Scheduled passes become ready.
 func (i *Instance) Later(after time.Duration) {
 	i.World.Clock.Set(i.World.Clock.Now().Add(after))
-	i.Scheduler.Wake()
+	i.Scheduler.MakeReady()
 }
 
-// Measured runs what is ready and returns the least allocations of a pass.
+// Measured runs the ready passes and returns the minimum number of allocations of a pass.
 func (i *Instance) Measured(ctx context.Context) (uint64, error) {
 	least := ^uint64(0)
 	for {

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	overlapLag    = 1   // passes that the cache of the other instance is behind
+	overlapLag    = 1   // passes by which the cache of the other instance lags
 	overlapPasses = 200 // of the other instance
 )
 
-// beside starts another instance beside the one that is there: at a hand-over two of them may believe that they lead.
-func (r *Run) beside(ctx context.Context, wanted bool) error {
+// startPeer starts a second instance: during a hand-over two instances may believe that they lead.
+func (r *Run) startPeer(ctx context.Context, wanted bool) error {
 	if !wanted {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (r *Run) beside(ctx context.Context, wanted bool) error {
 	return err
 }
 
-// handOver ends the other instance and lets every owner have a pass.
+// handOver ends the other instance and runs a pass of every owner.
 func (r *Run) handOver(ctx context.Context) error {
 	peer := r.Last.peer
 	r.Last.peer = nil
@@ -35,8 +35,7 @@ func (r *Run) handOver(ctx context.Context) error {
 	return r.Last.Settle(ctx)
 }
 
-// revive starts another instance after a crash, which has the faults that did not happen before. With again set that one crashes
-// with its first write, too.
+// revive starts another instance after a crash, with the remaining faults. With again it also crashes at its first write.
 func (r *Run) revive(ctx context.Context, again bool) error {
 	first := Variation{Inject: r.Last.Wire.Armed()}
 	if again {

@@ -9,37 +9,38 @@ import (
 )
 
 const (
-	// Quiet is how long nothing may change until the world counts as at rest: longer than the waits of the engine, which
-	// retries what was refused for good after a minute.
+	// Quiet is the time without a change after which the world is in steady state: longer than the engine's retry delay of a minute after a
+	// permanent rejection.
 	Quiet = 10 * time.Minute
-	// MaxIdle is how many passes in a row may change nothing: hot when they come faster than hotInterval, else a poll.
+	// MaxIdle is the maximum number of consecutive passes without a change. More are too frequent if they come faster than hotInterval, else
+	// they are a poll.
 	MaxIdle     = 30
 	hotInterval = 500 * time.Millisecond
-	// PollInterval is the least time after which a change counts as one that time has made.
+	// PollInterval is the minimum time after which a change counts as caused by time.
 	PollInterval = time.Second
-	// maxFar is how many planned passes beyond quiet are reached although each changes nothing.
+	// maxFar is the maximum number of scheduled passes beyond Quiet that run without a change.
 	maxFar = 3
-	// MaxFirings is how many changes at times of their own make a system one that never rests by itself: a schedule.
+	// MaxFirings is the number of time-driven changes after which a system counts as one with a schedule, which never comes to rest.
 	MaxFirings = 8
 )
 
-// pace decides when a world is at rest.
+// pace decides whether a world is in steady state.
 type pace struct {
 	passes   int
 	changed  time.Time              // of the last change
-	idle     int                    // passes in a row after which the world was as before
-	idleEver int                    // all passes after which it was
-	far      int                    // jumps beyond quiet since the last change
-	jumped   bool                   // the clock has moved by at least pollInterval since the last change
-	firings  int                    // changes after such a move
-	since    map[schedule.Item]bool // what the idle passes were of
+	idle     int                    // consecutive passes without a change
+	idleEver int                    // all passes without a change
+	far      int                    // jumps beyond Quiet since the last change
+	jumped   bool                   // the clock has moved by at least PollInterval since the last change
+	firings  int                    // changes after such a jump
+	since    map[schedule.Item]bool // items of the idle passes
 }
 
-// over reports whether what is planned at that time needs not be waited for.
+// over reports whether a pass scheduled for that time need not be run.
 func (p *pace) over(due time.Time, w *world.World) bool {
 	if w.System.Horizon > 0 {
 		if w.Refusing {
-			return p.idle >= MaxIdle // time goes on when the refusal is lifted
+			return p.idle >= MaxIdle // time continues when the rejection ends
 		}
 		if !due.After(w.Until) {
 			return false
@@ -55,7 +56,7 @@ func (p *pace) over(due time.Time, w *world.World) bool {
 	return due.Sub(p.changed) > Quiet && p.far >= maxFar
 }
 
-// jump notes that the clock is to move.
+// jump records that the clock will move.
 func (p *pace) jump(from, to time.Time) {
 	if to.Sub(p.changed) > Quiet {
 		p.far++
@@ -63,7 +64,7 @@ func (p *pace) jump(from, to time.Time) {
 	p.jumped = p.jumped || to.Sub(from) >= PollInterval
 }
 
-// note counts a pass.
+// note records a pass.
 func (p *pace) note(item schedule.Item, now time.Time, changed bool) {
 	p.passes++
 	if !changed {
@@ -82,7 +83,7 @@ func (p *pace) note(item schedule.Item, now time.Time, changed bool) {
 	clear(p.since)
 }
 
-// endless reports more passes than a run may have; those that change nothing count little where time has to pass.
+// endless reports whether there were more passes than a run may have. Idle passes count less if time has to pass.
 func (p *pace) endless(s description.Prepared) bool {
 	if s.Horizon > 0 {
 		return p.passes-p.idleEver >= s.MaxPasses*MaxFirings || p.idleEver >= s.MaxPasses*MaxIdle
@@ -90,10 +91,10 @@ func (p *pace) endless(s description.Prepared) bool {
 	return p.passes >= s.MaxPasses && !p.perpetual()
 }
 
-// perpetual reports that the system changes something at times of its own, again and again.
+// perpetual reports whether the system repeatedly changes something by time.
 func (p *pace) perpetual() bool { return p.firings >= MaxFirings }
 
-// hot reports passes that change nothing and come too fast to be a poll of each owner of each controller.
+// hot reports whether idle passes come too fast to be a poll of each owner of each controller.
 func (p *pace) hot(now time.Time) bool {
 	return p.idle >= MaxIdle && now.Sub(p.changed)*time.Duration(len(p.since)) < time.Duration(p.idle)*hotInterval
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Plot is the story of one run: steps, with a variation during one of them.
+// Plot describes one run: steps, with a variation during one of them.
 type Plot struct {
 	Steps []description.Step
-	// At is the index of the step that the variation is about; the ones before it run as they should.
+	// At is the index of the step with the variation; earlier steps run normally.
 	At      int
 	Variant Variation
-	// Unseen lets the step after the crash happen before a new instance starts.
+	// Unseen executes the step after the crash before a new instance starts.
 	Unseen bool
-	// Listen keeps what the operator logs.
+	// Listen records the operator's log.
 	Listen bool
 }
 
-// Run is what became of a plot.
+// Run is the result of a plot.
 type Run struct {
 	World  *world.World
-	Last   *Instance        // the instance that was there at the end
-	Calls  []transport.Call // of the step that the variation is about and of all after it, by all instances
+	Last   *Instance        // the last instance
+	Calls  []transport.Call // of the step with the variation and of all later steps, by all instances
 	Events eventLog
 	Passes int
 	Err    error
@@ -37,14 +37,14 @@ type Run struct {
 
 	Panicked string // the first panic of a pass
 
-	Refused bool     // a refusal that lasts has happened
-	Claims  []string // the owners that called themselves ready before it was lifted
+	Refused bool     // a permanent rejection has happened
+	Claims  []string // owners that reported ready before it ended
 
-	// Before is the fake world as it was before the step that the variation is about; nil before the first step.
+	// Before is the fake world before the step with the variation; nil before the first step.
 	Before map[schema.GroupVersionKind]world.Snapshot
 }
 
-// Play runs a plot to its end. The caller ends the last instance.
+// Play executes a plot. The caller ends the last instance.
 func Play(ctx context.Context, system description.Prepared, p Plot, namespace string) *Run {
 	r := &Run{}
 	if r.Err = r.begin(ctx, system, &p, namespace); r.Err != nil {
@@ -63,7 +63,7 @@ func Play(ctx context.Context, system description.Prepared, p Plot, namespace st
 	return r
 }
 
-// begin makes the world and starts the first instance.
+// begin creates the world and starts the first instance.
 func (r *Run) begin(ctx context.Context, system description.Prepared, p *Plot, namespace string) (err error) {
 	if r.World, err = world.New(ctx, system, namespace); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r *Run) begin(ctx context.Context, system description.Prepared, p *Plot, n
 	return nil
 }
 
-// step lets one step happen and the operator answer.
+// step executes one step and runs the operator.
 func (r *Run) step(ctx context.Context, p *Plot, n int) (err error) {
 	if n == p.At && n > 0 && (r.World.Fake != nil || p.Variant.Behind) {
 		if r.Before, err = r.World.All(); err != nil {
@@ -94,7 +94,7 @@ func (r *Run) step(ctx context.Context, p *Plot, n int) (err error) {
 	if err = r.enter(ctx, p, n); err != nil {
 		return err
 	}
-	if err = r.beside(ctx, n == p.At && p.Variant.Overlap); err != nil {
+	if err = r.startPeer(ctx, n == p.At && p.Variant.Overlap); err != nil {
 		return err
 	}
 	if err = r.Last.Settle(ctx); err == nil && r.Last.peer != nil {
@@ -103,7 +103,7 @@ func (r *Run) step(ctx context.Context, p *Plot, n int) (err error) {
 	return err
 }
 
-// crashed starts another instance, after the next step if nobody is there to see that one. It returns the index of the last step.
+// crashed starts another instance, after the next step if the plot requires it. It returns the index of the last step.
 func (r *Run) crashed(ctx context.Context, p *Plot, n int) (last int, err error) {
 	if p.Unseen && n+1 < len(p.Steps) {
 		n++
@@ -115,7 +115,7 @@ func (r *Run) crashed(ctx context.Context, p *Plot, n int) (last int, err error)
 	return n, r.revive(ctx, p.Variant.Again)
 }
 
-// finish lets happen what a variation has after the last step.
+// finish executes the part of a variation after the last step.
 func (r *Run) finish(ctx context.Context, v *Variation) error {
 	if v.Behind {
 		past := &view.Past{State: r.Before, Kind: v.Alone, Passes: 1}
@@ -142,21 +142,21 @@ func (r *Run) finish(ctx context.Context, v *Variation) error {
 	return nil
 }
 
-// passesBehind is how many passes after a restart see one kind as it was.
+// passesBehind is the number of passes after a restart that see the old state of one kind.
 const passesBehind = 2
 
-// vary begins the step that the variation is about; requests before it are not of interest.
+// vary begins the step with the variation; earlier requests are dropped.
 func (r *Run) vary(v Variation) {
 	i := r.Last
-	r.Calls = nil // also those of instances before this one
+	r.Calls = nil // also those of earlier instances
 	i.Wire.Forget()
 	i.Wire.Arm(v.Inject...)
 	i.View.Disturb(v.Shake, v.Lag)
 	i.eager = v.Eager
 }
 
-// held reports whether a refusal is still there, or may have been taken for the last word: somebody has to wake the operator then. After
-// some refusals in a row it must come back by itself, if late.
+// held reports whether a rejection still exists, or may have been taken as permanent: an event must then trigger the operator. After
+// several consecutive rejections the operator must retry by itself.
 func (r *Run) held() bool {
 	if r.Last.Wire.Refusing() {
 		return true
@@ -169,7 +169,7 @@ func (r *Run) held() bool {
 	return planned || transport.Final(by)
 }
 
-// lift ends a refusal that lasts, notes who called itself ready meanwhile, and lets every owner have a pass.
+// lift ends a permanent rejection, records the owners that reported ready meanwhile, and runs a pass of every owner.
 func (r *Run) lift(ctx context.Context) error {
 	i := r.Last
 	i.Wire.Arm()
@@ -182,12 +182,12 @@ func (r *Run) lift(ctx context.Context) error {
 	return i.Settle(ctx)
 }
 
-// Rename puts what stands for names that were drawn into the requests, once they are known.
+// Rename replaces random names in the requests by their canonical ones.
 func (r *Run) Rename() {
 	transport.Rename(r.Calls, r.World.ShownAs)
 }
 
-// gather takes over what an instance has done.
+// gather adds the results of an instance.
 func (r *Run) gather() {
 	if r.Last == nil {
 		return
@@ -211,7 +211,7 @@ func (r *Run) restart(ctx context.Context, variant Variation) error {
 	return err
 }
 
-// enter carries out a step. One that switches the operator off or on starts another instance.
+// enter executes a step. A step that disables or enables the operator starts another instance.
 func (r *Run) enter(ctx context.Context, p *Plot, n int) error {
 	off := p.Steps[n] == description.StepOff
 	if err := r.World.Perform(ctx, p.Steps[n], n == 0); err != nil || off == r.World.Off {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Deleted are the objects that the operator has deleted, by kind and name.
+// Deleted returns the objects that the operator has deleted, by kind and name.
 func (r *Run) Deleted() map[string]bool {
 	out := map[string]bool{}
 	for _, c := range r.Calls {
@@ -17,7 +17,7 @@ func (r *Run) Deleted() map[string]bool {
 	return out
 }
 
-// Trace reports what was sent, a line each.
+// Trace returns the requests, one line each.
 func (r *Run) Trace() []string {
 	var lines []string
 	for _, c := range r.Calls {

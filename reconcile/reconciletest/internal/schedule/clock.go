@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Clock shows the time that the test has set.
+// Clock is a clock that the test sets.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
-// NewClock is a clock that shows the time until it is set.
+// NewClock returns a clock that shows the time.
 func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now implements clock.PassiveClock.
@@ -24,7 +24,7 @@ func (c *Clock) Now() time.Time {
 // Since implements clock.PassiveClock.
 func (c *Clock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// SetBack moves the clock backward, as somebody who corrects it does.
+// SetBack moves the clock backward.
 func (c *Clock) SetBack(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

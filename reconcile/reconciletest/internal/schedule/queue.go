@@ -16,7 +16,7 @@ type queue struct {
 	next      chan reconcile.Request
 	stop      chan struct{}
 	stopOnce  sync.Once
-	idle      chan struct{} // one token for each worker that has asked for work
+	idle      chan struct{} // one token for each waiting worker
 	mu        sync.Mutex
 	failures  map[reconcile.Request]int
 }
@@ -26,7 +26,7 @@ var _ workqueue.TypedRateLimitingInterface[reconcile.Request] = (*queue)(nil)
 // Add makes a request ready.
 func (q *queue) Add(request reconcile.Request) { q.scheduler.add(Item{q, request}) }
 
-// AddAfter makes a request ready at a later time; the earliest time stands.
+// AddAfter makes a request ready at a later time; the earliest time wins.
 func (q *queue) AddAfter(request reconcile.Request, after time.Duration) {
 	if after <= 0 {
 		q.Add(request)
@@ -66,14 +66,14 @@ func (q *queue) Forget(request reconcile.Request) {
 	delete(q.failures, request)
 }
 
-// NumRequeues is the number of failures in a row.
+// NumRequeues returns the number of consecutive failures.
 func (q *queue) NumRequeues(request reconcile.Request) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.failures[request]
 }
 
-// Get blocks until the scheduler hands out a request.
+// Get blocks until the scheduler returns a request.
 func (q *queue) Get() (request reconcile.Request, shutdown bool) {
 	select {
 	case q.idle <- struct{}{}:
@@ -101,7 +101,7 @@ func (q *queue) Done(request reconcile.Request) {
 	delete(s.running, i)
 }
 
-// Len is the number of ready requests.
+// Len returns the number of ready requests.
 func (q *queue) Len() int {
 	q.scheduler.mu.Lock()
 	defer q.scheduler.mu.Unlock()
@@ -114,10 +114,10 @@ func (q *queue) Len() int {
 	return count
 }
 
-// ShutDown lets the workers go.
+// ShutDown releases the workers.
 func (q *queue) ShutDown() { q.stopOnce.Do(func() { close(q.stop) }) }
 
-// ShutDownWithDrain is ShutDown: what it waits for has ended.
+// ShutDownWithDrain is ShutDown: all passes have ended already.
 func (q *queue) ShutDownWithDrain() { q.ShutDown() }
 
 // ShuttingDown reports whether ShutDown was called.

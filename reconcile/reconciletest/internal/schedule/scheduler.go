@@ -14,15 +14,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// Scheduler runs the passes of all controllers of an instance one at a time, in an order that can be repeated, on a clock
-// that the test moves. Its queues take the place of controller-runtime's.
+// Scheduler runs the passes of all controllers of an instance one at a time, in a reproducible order, on a clock that the test moves. Its
+// queues replace those of controller-runtime.
 type Scheduler struct {
 	clock *Clock
 
 	mu      sync.Mutex
 	queues  []*queue
 	ready   []Item
-	ordered int // of ready, those before the items that Order has not seen
+	ordered int // length of the ordered prefix of ready
 	delayed map[Item]time.Time
 	running map[Item]chan struct{} // closed at the end of the pass
 	known   map[Item]bool          // has run
@@ -35,14 +35,14 @@ type Item struct {
 	Request reconcile.Request
 }
 
-// New has no queues yet.
+// New returns a scheduler without queues.
 func New(clk *Clock) *Scheduler {
 	return &Scheduler{
 		clock: clk, delayed: map[Item]time.Time{}, running: map[Item]chan struct{}{}, known: map[Item]bool{}, again: map[Item]bool{},
 	}
 }
 
-// NewQueue adds the queue of a controller with so many workers.
+// NewQueue adds the queue of a controller with the number of workers.
 func (s *Scheduler) NewQueue(name string, workers int) *queue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,18 +67,18 @@ func (s *Scheduler) add(i Item) {
 	}
 }
 
-// Repeat makes a request ready once more.
+// Repeat makes a request ready again.
 func (s *Scheduler) Repeat(i Item) { s.add(i) }
 
-// WakeAll makes every request ready that there ever was.
+// WakeAll makes every known request ready.
 func (s *Scheduler) WakeAll() {
 	for _, i := range s.all() {
 		s.add(i)
 	}
 }
 
-// Order sorts what has become ready since it was last called: the sources of controllers start at the same time, so that
-// neither the initial lists nor the handlers of one event come in an order that could be repeated.
+// Order sorts the requests that became ready since the last call: the sources of controllers start concurrently, so neither the initial
+// lists nor the handlers of one event have a reproducible order.
 func (s *Scheduler) Order() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func compareItems(a, b Item) int {
 	return cmp.Or(cmp.Compare(a.queue.name, b.queue.name), objects.CompareKeys(a.Request.NamespacedName, b.Request.NamespacedName))
 }
 
-// Take returns what is to run next.
+// Take returns the next request to run.
 func (s *Scheduler) Take() (Item, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,9 +107,9 @@ func (s *Scheduler) begin(i Item) {
 	s.running[i], s.known[i] = make(chan struct{}), true
 }
 
-// Beside begins passes of requests that are ready, or have run before and do not now, one for each controller that has a worker left: what may happen in the
-// middle of a pass, whatever the events are. The caller runs them.
-func (s *Scheduler) Beside() []Item {
+// Interleave begins passes of requests that are ready, or have run before and do not run now, one for each controller with a free worker.
+// These passes may be concurrent with the current one, regardless of the events. The caller runs them.
+func (s *Scheduler) Interleave() []Item {
 	busy := map[*queue]int{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,10 +136,10 @@ func (s *Scheduler) Beside() []Item {
 	return out
 }
 
-// sideBySide is how many passes of one controller overlap at the most.
+// sideBySide is the maximum number of concurrent passes of one controller.
 const sideBySide = 2
 
-// Overlaps reports whether passes of what has run may be side by side.
+// Overlaps reports whether passes of known requests may be concurrent.
 func (s *Scheduler) Overlaps() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Scheduler) Overlaps() bool {
 	return false
 }
 
-// Due is the time of the earliest delayed request.
+// Due returns the time of the earliest delayed request.
 func (s *Scheduler) Due() (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +168,7 @@ func (s *Scheduler) Due() (time.Time, bool) {
 	return first, !first.IsZero()
 }
 
-// Shift moves the time of what is planned: waits go on as they were when the clock is set back.
+// Shift moves the times of delayed requests, so that their delays remain when the clock is set back.
 func (s *Scheduler) Shift(by time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,8 +177,8 @@ func (s *Scheduler) Shift(by time.Duration) {
 	}
 }
 
-// Wake makes ready what is due at the clock's time.
-func (s *Scheduler) Wake() {
+// MakeReady makes requests ready that are due.
+func (s *Scheduler) MakeReady() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
@@ -197,7 +197,7 @@ func (s *Scheduler) Wake() {
 	}
 }
 
-// Run hands out a request of [Scheduler.Take] or [Scheduler.Beside], and waits for the end of its pass.
+// Run starts a request of [Scheduler.Take] or [Scheduler.Interleave], and waits for the end of its pass.
 func (s *Scheduler) Run(i Item) error {
 	timeout := time.NewTimer(passTimeout)
 	defer timeout.Stop()
@@ -217,12 +217,12 @@ func (s *Scheduler) Run(i Item) error {
 	}
 }
 
-// passTimeout bounds one pass in real time; a pass that takes longer hangs.
+// passTimeout is the timeout of one pass in real time.
 const passTimeout = 5 * time.Minute
 
 var errHangs = errors.New("the pass does not return")
 
-// Waiting is the number of queues that a worker has asked for work.
+// Waiting returns the number of queues with a waiting worker.
 func (s *Scheduler) Waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +235,7 @@ func (s *Scheduler) Waiting() int {
 	return count
 }
 
-// ShutDown lets the workers of all queues go.
+// ShutDown releases the workers of all queues.
 func (s *Scheduler) ShutDown() {
 	s.mu.Lock()
 	queues := s.queues
@@ -245,14 +245,14 @@ func (s *Scheduler) ShutDown() {
 	}
 }
 
-// all are the requests that there ever were, sorted.
+// all returns all known requests, sorted.
 func (s *Scheduler) all() []Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.SortedFunc(maps.Keys(s.known), compareItems)
 }
 
-// Failing are the requests whose last passes, so many of them, have failed or asked to be tried again by backoff.
+// Failing returns the requests whose last passes, as many as times, have failed or asked for a retry with backoff.
 func (s *Scheduler) Failing(times int) []string {
 	var out []string
 	for _, i := range s.all() {

@@ -127,14 +127,14 @@ func TestWake(t *testing.T) {
 	q.AddAfter(request("c"), time.Minute)
 	q.AddAfter(request("a"), time.Minute)
 	q.AddAfter(request("b"), time.Hour)
-	s.Wake()
+	s.MakeReady()
 	want(t, taken(s), nil)
 	if due, _ := s.Due(); !due.Equal(midnight.Add(time.Minute)) {
 		t.Errorf("due at %s: want the first ones after a minute", due)
 	}
 
 	clock.Set(midnight.Add(time.Minute))
-	s.Wake()
+	s.MakeReady()
 	want(t, taken(s), []string{"a", "c"})
 	if due, planned := s.Due(); !planned || !due.Equal(midnight.Add(time.Hour)) {
 		t.Errorf("due at %s, %t: want the last one after an hour", due, planned)
@@ -166,7 +166,7 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("after %d failures it waits %s, want %s", failures, due.Sub(now), wait)
 		}
 		clock.Set(due)
-		s.Wake()
+		s.MakeReady()
 		want(t, ran(t, s), []string{"a"})
 	}
 	if q.NumRequeues(request("a")) != 71 || q.NumRequeues(request("b")) != 0 {
@@ -326,7 +326,7 @@ func TestBeside(t *testing.T) {
 				t.Fatal("nothing is ready")
 			}
 			var got []string
-			for _, i := range s.Beside() {
+			for _, i := range s.Interleave() {
 				got = append(got, i.Request.Name)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 )
 
-// cases lists what is to be tried, in an order that does not depend on chance.
+// cases lists the cases in a deterministic order.
 func (e *explorer) cases() []story.Case {
 	e.draw = faults.Draw{System: &e.System, Only: e.only, Seed: e.seed}
 	var cases []story.Case
@@ -41,7 +41,7 @@ func (e *explorer) cases() []story.Case {
 	return cases
 }
 
-// order is that of cases in a draw.
+// order returns the sort key of a case in a sample.
 func order(always bool) int {
 	if always {
 		return 0
@@ -49,7 +49,7 @@ func order(always bool) int {
 	return 1
 }
 
-// Seed is that of all that is drawn: the number in [EnvSeed], 1 when it is unset.
+// Seed returns the random seed: the number in [EnvSeed], default 1.
 func Seed() (uint64, error) {
 	text := os.Getenv(EnvSeed)
 	if text == "" {
@@ -62,7 +62,7 @@ func Seed() (uint64, error) {
 	return seed, nil
 }
 
-// drawing reports how many cases are drawn, 0 for all, and by which seed.
+// drawing returns the sample size, 0 for all, and the seed.
 func drawing(system description.Prepared) (limit int, seed uint64, err error) {
 	limit = system.Cases
 	if text := os.Getenv(EnvCases); text == "all" {

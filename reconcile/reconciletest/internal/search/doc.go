@@ -1,3 +1,3 @@
-// Package search explores a system: it runs its stories without faults, then again with everything going wrong that can, one thing
-// in each case. The cases come from the packages faults and drift, and verdict checks how each run ends and what happens on the way.
+// Package search explores a system: it runs its stories without faults, then again with one fault in each case. The packages faults and
+// drift define the cases, and verdict checks the end state and the intermediate states of each run.
 package search

@@ -6,29 +6,28 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 )
 
-// EnvCases and EnvSeed name the environment variables that take the place of System.Cases ("all" for no limit) and of the
-// seed by which as many cases are drawn, which is 1.
+// EnvCases and EnvSeed are the environment variables that override System.Cases ("all" for no limit) and the seed of the random sample,
+// which is 1 by default.
 const (
 	EnvCases = "RECONCILETEST_CASES"
 	EnvSeed  = "RECONCILETEST_SEED"
 )
 
-// Exploration is what [Explore] has done and found.
+// Exploration is the result of [Explore].
 type Exploration struct {
-	// Calls is K, the number of requests that were made to fail, one in each case: the writes and live reads of the runs
-	// without faults.
+	// Calls is the number of requests that failed, one in each case: the writes and live reads of the runs without faults.
 	Calls int
-	// Cases is the number of runs with a fault, Left that of those that were not drawn (see System.Cases).
+	// Cases is the number of runs with a fault, Left the number of cases that were not sampled (see System.Cases).
 	Cases, Left int
 	// Passes is the number of passes of all runs.
 	Passes int
-	// Horizon is how long each step lasts in the time of the test, for a system that acts at times of its own; 0 for others.
+	// Horizon is the duration of each step in the time of the test, for a system that acts on a schedule; 0 for others.
 	Horizon time.Duration
-	// Notes are what was not tried, and what was accepted.
+	// Notes list the cases that were not tried, and the accepted findings.
 	Notes []string
-	// Trace reports what was sent in the one case that [EnvCase] has asked for.
+	// Trace lists the requests of the case in [EnvCase].
 	Trace []string
-	// Findings are sorted: those without a fault first, then by how many cases have the same cause. None means that the system
+	// Findings are sorted: those without a fault first, then by the number of cases with the same cause. None means that the system
 	// converges.
 	Findings []finding.Finding
 }

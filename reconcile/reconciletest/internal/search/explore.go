@@ -16,13 +16,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
-// Explore is [Converge] for callers that want to look at the findings themselves. The error is about the system's
-// description or the run without faults; what goes wrong in cases is a finding.
+// Explore is [Converge] for callers that examine the findings themselves. The error is about the description of the system or the run
+// without faults; faults of cases are findings.
 func Explore(ctx context.Context, system description.System) (*Exploration, error) {
 	return ExploreUntil(ctx, system, nil)
 }
 
-// ExploreUntil ends early with a finding that is the one looked for; nil looks for all.
+// ExploreUntil ends at a matching finding; nil finds all.
 func ExploreUntil(ctx context.Context, described description.System, until func(finding.Finding) bool) (*Exploration, error) {
 	system, err := description.Prepare(described)
 	if err != nil {
@@ -62,10 +62,10 @@ func ExploreUntil(ctx context.Context, described description.System, until func(
 var errOnServer = errors.New("converge: System.Environment is set, but cases run in the fake world only: leave it out, " +
 	"and use a Scenario for the real API server")
 
-// explore runs all cases, as many at a time as there are processors.
+// explore runs all cases, with one goroutine per processor.
 func (e *explorer) explore(ctx context.Context) {
 	cases := e.cases()
-	workers := max(1, min(runtime.GOMAXPROCS(0)+1, len(cases))) // one waits for time to pass
+	workers := max(1, min(runtime.GOMAXPROCS(0)+1, len(cases))) // one of them waits for time to pass
 	queue := make(chan story.Case)
 	var wg sync.WaitGroup
 	for range workers {

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
-// explorer carries out an exploration.
+// explorer executes an exploration.
 type explorer struct {
 	*verdict.Judge
 	only   string
@@ -18,12 +18,12 @@ type explorer struct {
 	seed   uint64
 	played []string // the runs without faults
 	draw   faults.Draw
-	alone  error // why there is no second owner, nil when there may be one
+	alone  error // why there is no second owner, nil if there may be one
 
 	mu     sync.Mutex
 	out    *Exploration
-	missed int // faults whose request did not come again
-	second int // of them the second of two
+	missed int // faults whose request did not occur
+	second int // of these, the second fault of a pair
 }
 
 // miss counts the faults of a run that did not happen.
@@ -41,7 +41,7 @@ func (e *explorer) miss(faults []*transport.Injection) {
 	}
 }
 
-// restlessness finds the error of passes without end.
+// restlessness returns the error about endless passes.
 func restlessness(err error) (*run.RestlessError, bool) {
 	var restless *run.RestlessError
 	return restless, errors.As(err, &restless)

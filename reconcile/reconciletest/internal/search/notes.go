@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 )
 
-// accept takes out what the system accepts.
+// accept removes the accepted findings.
 func (e *explorer) accept() {
 	e.out.Findings = slices.DeleteFunc(e.out.Findings, func(f finding.Finding) bool {
 		n := slices.IndexFunc(e.System.Accepted, func(a finding.Acceptance) bool { return finding.Accepts(a, f) })
@@ -28,7 +28,7 @@ func (e *explorer) accept() {
 	})
 }
 
-// notes are what the exploration did not try, and what is worth a look.
+// notes adds notes about cases that were not tried, and other observations.
 func (e *explorer) notes() {
 	s, add := e.System, func(format string, args ...any) { e.out.Notes = append(e.out.Notes, fmt.Sprintf(format, args...)) }
 	for _, b := range e.Stories {
@@ -79,7 +79,7 @@ func (e *explorer) notes() {
 	}
 }
 
-// noteWhole notes which kinds the caches keep whole although main's may not.
+// noteWhole notes the kinds that the caches keep entirely although main's may not.
 func (e *explorer) noteWhole() {
 	if len(e.Stories) == 0 || len(e.Stories[0].Whole) == 0 {
 		return
@@ -89,7 +89,7 @@ func (e *explorer) noteWhole() {
 			"set System.Cache to what controller.CacheOptions returns, if main does", strings.Join(e.Stories[0].Whole, ", ")))
 }
 
-// empty are the kinds of the caches of which there was never an object.
+// empty returns the cached kinds that never had an object.
 func (e *explorer) empty() []string {
 	var out []string
 	for _, b := range e.Stories {
@@ -103,13 +103,13 @@ func (e *explorer) empty() []string {
 	return out
 }
 
-// unused are the writes that the rules name and no run without faults has sent.
+// unused returns the writes in the rules that no run without faults has sent.
 func (e *explorer) unused() []string {
 	sent := map[string]bool{}
 	for _, b := range e.Stories {
 		for _, c := range b.Calls {
 			sent[rights.VerbOf(c.Request)+" "+rights.ResourceOf(c.Request)+"."+c.Request.Group] = true
-			if c.Request.Verb == "apply" && c.Before == nil && c.After != nil { // an API server asks for both rights
+			if c.Request.Verb == "apply" && c.Before == nil && c.After != nil { // an API server checks both permissions
 				sent["create "+rights.ResourceOf(c.Request)+"."+c.Request.Group] = true
 			}
 		}
@@ -129,7 +129,7 @@ func (e *explorer) unused() []string {
 	return slices.Compact(out)
 }
 
-// unmade are the kinds of System.Optional that no run has made an object of.
+// unmade returns the kinds of System.Optional without an object in any run.
 func (e *explorer) unmade() []schema.GroupKind {
 	made := map[schema.GroupKind]bool{}
 	for _, b := range e.Stories {

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-// run carries out one case and checks how it ends.
+// run executes one case and checks its end.
 func (e *explorer) run(ctx context.Context, c story.Case) {
 	v := c.Plot.Variant
 	v.Inject = slices.Clone(v.Inject) // each run has its own counts
@@ -48,7 +48,7 @@ func (e *explorer) run(ctx context.Context, c story.Case) {
 		c.Final = c.Plot.Steps[len(c.Plot.Steps)-1] // the fault has not changed or deleted the owner
 	}
 	e.miss(v.Inject)
-	r.Last.Wire.Arm() // what has not happened by now must not happen to the checks
+	r.Last.Wire.Arm() // remaining faults must not affect the checks
 	e.CheckOnTheWay(c, r)
 	if c.Act != nil {
 		c.Act(ctx, r)
@@ -58,7 +58,7 @@ func (e *explorer) run(ctx context.Context, c story.Case) {
 		e.CheckForeign(ctx, c, r)
 		return
 	}
-	if v.Alone == "" { // else children may be deleted for what their owner was, and come back
+	if v.Alone == "" { // otherwise children may be deleted for their owner's former state, and be recreated
 		e.CheckDeletes(c, r)
 	}
 	state, err := r.World.State()

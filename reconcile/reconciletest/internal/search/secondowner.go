@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// another looks at the owners beside another one of their kind: what the first has must not depend on the second.
+// another checks the owners together with another one of their kind: the children of the first must not depend on the second.
 func (e *explorer) another(ctx context.Context) error {
 	if len(e.System.Owners) != 1 || e.System.Singleton != nil || e.End(description.StepA) == nil || e.System.Horizon > 0 {
 		return nil
@@ -39,19 +39,19 @@ func (e *explorer) another(ctx context.Context) error {
 		}
 		pair := e.System
 		pair.Owners, pair.Leaves = []client.Object{e.System.Owners[0], second}, 1
-		if e.beside(ctx, place, pair) && place == pairPlace {
+		if e.playPair(ctx, place, pair) && place == pairPlace {
 			e.Pair = &pair
 		}
 	}
 	if e.Pair == nil {
-		e.PairEnd = nil // the two are no base for anything
+		e.PairEnd = nil // the two cannot be compared
 	}
 	return nil
 }
 
 const pairPlace = "of another name"
 
-// refuses is why the API server accepts no such owner: a rule may say that there is only one, and what its name is.
+// refuses returns the reason why the API server rejects the owner: a rule may restrict the number or the name.
 func (e *explorer) refuses(ctx context.Context, owner client.Object) error {
 	owner = owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
 	if _, err := e.Probe.Place(owner); err != nil {
@@ -65,8 +65,8 @@ func (e *explorer) refuses(ctx context.Context, owner client.Object) error {
 
 const besideName = "no fault, a second owner "
 
-// beside plays both owners, and then the second one going again.
-func (e *explorer) beside(ctx context.Context, place string, pair description.Prepared) bool {
+// playPair plays both owners, and then the deletion of the second one.
+func (e *explorer) playPair(ctx context.Context, place string, pair description.Prepared) bool {
 	name := besideName + place
 	e.played = append(e.played, name)
 	for _, steps := range [][]description.Step{{description.StepA}, {description.StepA, description.StepLess}} {
@@ -85,7 +85,7 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 		if err != nil {
 			return false
 		}
-		e.Drawn.Mask(got)
+		e.Random.Mask(got)
 		if len(steps) == 1 && place == pairPlace && r.Last.Scheduler.Overlaps() && e.pairEnd(ctx, pair, r) != nil {
 			return false
 		}
@@ -111,8 +111,7 @@ func (e *explorer) beside(ctx context.Context, place string, pair description.Pr
 	return true
 }
 
-// pairEnd notes how both owners end, save what is drawn at random. Where it depends on who was first, as both want the same, nothing can be
-// said of it.
+// pairEnd records the end state of both owners, except for random values. If it depends on the order of the owners, it is not used.
 func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *run.Run) error {
 	end, err := r.World.State()
 	if err != nil {
@@ -129,7 +128,7 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 	if err != nil {
 		return err
 	}
-	e.Drawn.Add(end, again)
+	e.Random.Add(end, again)
 	plot.Variant.Shake = func(events []view.Event) []view.Event {
 		slices.Reverse(events)
 		return events
@@ -138,15 +137,15 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 	if err != nil {
 		return err
 	}
-	e.Drawn.Mask(end)
-	e.Drawn.Mask(backward)
+	e.Random.Mask(end)
+	e.Random.Mask(backward)
 	if len(difference.Between(end, backward)) == 0 {
 		e.PairEnd = end
 	}
 	return nil
 }
 
-// endOf plays the plot and returns the state that it ends in, once look has seen it; nil does nothing.
+// endOf plays the plot and returns its end state, after calling look; nil does nothing.
 func endOf(ctx context.Context, system description.Prepared, plot run.Plot, look func(*run.Run) error) (world.State, error) {
 	r := run.Play(ctx, system, plot, "")
 	if r.Last != nil {
@@ -163,8 +162,8 @@ func endOf(ctx context.Context, system description.Prepared, plot run.Plot, look
 	return r.World.State()
 }
 
-// part is what the first owner must find of an object beside a second one: no metadata and status with the second one present, and
-// of what nobody controls, which owners may share, none at all.
+// part returns the part of an object that must not depend on a second owner: no metadata and status while the second one is present, and
+// nothing of an uncontrolled object, which owners may share.
 func part(content map[string]any, present bool) map[string]any {
 	if !controlled(content) || present {
 		return world.SpecOf(content)
@@ -172,7 +171,7 @@ func part(content map[string]any, present bool) map[string]any {
 	return content
 }
 
-// beyond is the part of what was found of an object, without what the second owner has added of its own to one that nobody controls.
+// beyond returns the part without the second owner's additions to an uncontrolled object.
 func beyond(want, alone, got map[string]any, present bool) map[string]any {
 	shared := !controlled(alone) && !controlled(got)
 	if got = part(got, present); present && shared && difference.Within(want, got) {

@@ -25,7 +25,7 @@ func (e *explorer) baselines(ctx context.Context) error {
 	return e.another(ctx)
 }
 
-// horizon gives a system one that would never come to an end: eight of the changes that it makes at times of its own.
+// horizon sets a horizon for a system that would never stop: eight of its own time-driven changes.
 func (e *explorer) horizon(ctx context.Context) error {
 	if e.System.Horizon > 0 {
 		return nil
@@ -37,7 +37,7 @@ func (e *explorer) horizon(ctx context.Context) error {
 	defer r.Last.End()
 	if r.World.Perpetual {
 		lasted := r.World.Clock.Now().Sub(r.World.Began)
-		// Not with the last change itself: what fails then must have time to be tried again.
+		// Not at the last change itself: a failure must have time for a retry.
 		e.System.Horizon = lasted + min(run.Quiet, lasted/(2*run.MaxFirings))
 		e.out.Horizon = e.System.Horizon
 	}
@@ -47,7 +47,7 @@ func (e *explorer) horizon(ctx context.Context) error {
 	return nil
 }
 
-// baseline runs one plot without faults and checks it. The first with a given last step decides what the end has to be.
+// baseline runs one plot without faults and checks it. The first one with a last step defines the end state of that step.
 func (e *explorer) baseline(ctx context.Context, steps ...description.Step) error {
 	p := run.Plot{Steps: steps, At: len(steps) - 1, Listen: len(steps) == 1}
 	r := run.Play(ctx, e.System, p, "")
@@ -75,8 +75,8 @@ func (e *explorer) baseline(ctx context.Context, steps ...description.Step) erro
 		if state, err = e.Twin(ctx, p, r); err != nil {
 			return err
 		}
-		b = story.Of(steps, r) // names are known now
-		e.Drawn.Mask(state)
+		b = story.Of(steps, r) // random names are known now
+		e.Random.Mask(state)
 		e.Expect(last, state)
 	case e.System.Horizon == 0 && b.Again() && e.System.Singleton == nil:
 		if err := e.CompareReborn(ctx, name, r, state); err != nil {
@@ -85,7 +85,7 @@ func (e *explorer) baseline(ctx context.Context, steps ...description.Step) erro
 	case e.System.Horizon == 0:
 		e.Compare(name, last, state)
 	}
-	e.Drawn.Mask(state)
+	e.Random.Mask(state)
 	b.State = state
 	if err := e.Learn(r); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (e *explorer) baseline(ctx context.Context, steps ...description.Step) erro
 	return nil
 }
 
-// unsteady reports that already the runs without faults have no end that others could be compared with.
+// unsteady reports whether the runs without faults have no reproducible end state.
 func (e *explorer) unsteady() bool {
 	return slices.ContainsFunc(e.Findings(), func(f finding.Finding) bool {
 		return f.Check == finding.CheckRest && !strings.HasPrefix(f.Case, besideName)

@@ -1,3 +1,3 @@
-// Package story has what the runs of a system without faults have shown: what each of them did and how it ended, and the objects that
-// others can disturb. A case is such a story once more, with something going wrong.
+// Package story records the runs of a system without faults: their requests, their end state, and the objects that others can disturb. A
+// case repeats such a story with a fault.
 package story

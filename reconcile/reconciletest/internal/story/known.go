@@ -5,16 +5,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Known is what the runs without faults have shown of a system.
+// Known is the information from the runs without faults.
 type Known struct {
 	System  description.Prepared
-	Probe   *world.World          // step A at rest
-	Pair    *description.Prepared // the system with a second owner, when that makes no difference to the first
-	PairEnd world.State           // how that system ends, nil when its passes are never side by side
+	Probe   *world.World          // step A in steady state
+	Pair    *description.Prepared // the system with a second owner, if that does not affect the first
+	PairEnd world.State           // end state of that system, nil if its passes are never concurrent
 	Stories []*Story
 }
 
-// Disturbs reports whether the system has cases in which others disturb a world at rest.
+// Disturbs reports whether the system has cases in which others disturb a world in steady state.
 func (k *Known) Disturbs() bool {
 	return k.System.Horizon == 0 && len(k.Stories) > 0 && k.System.Singleton == nil && k.Probe != nil
 }

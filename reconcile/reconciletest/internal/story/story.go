@@ -13,27 +13,27 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// ManyCalls is how many calls of a story are made to fail at most.
+// ManyCalls is the maximum number of calls of a story that fail.
 const ManyCalls = 200
 
-// Story is a run without faults whose calls are made to fail.
+// Story is a run without faults whose calls will fail.
 type Story struct {
 	Name    string
 	Steps   []description.Step
 	Calls   []transport.Call
 	Deleted map[string]bool
 	Kinds   []string // of the caches
-	Whole   []string // of them those that main's cache may not keep whole
-	Moved   []string // of them those whose objects the last step has changed
-	Present []string // kinds of which there was an object
+	Whole   []string // of these, the ones that main's cache may not keep entirely
+	Moved   []string // of these, the ones with objects that the last step changed
+	Present []string // kinds with an object
 	State   world.State
 	Reads   []string         // of the cache, by passes
-	Live    []transport.Call // reads past the cache
-	// Overlaps reports that passes may be side by side: there are several controllers, or several owners and workers.
+	Live    []transport.Call // reads without a cache
+	// Overlaps reports that passes may be concurrent: there are several controllers, or several owners and workers.
 	Overlaps bool
 }
 
-// Of is what a run of some steps without faults was like, save its end.
+// Of returns the story of a run without faults, except for its end state.
 func Of(steps []description.Step, r *run.Run) *Story {
 	s := &Story{
 		Name: NameOf(steps), Steps: steps, Calls: r.Calls, Deleted: r.Deleted(), Kinds: r.Last.View.Names(), Reads: r.Last.View.Reads.Names(),
@@ -53,7 +53,7 @@ func Of(steps []description.Step, r *run.Run) *Story {
 	return s
 }
 
-// moved reports whether objects of a kind are others than before the last step.
+// moved reports whether the last step has changed objects of a kind.
 func moved(r *run.Run, gvk schema.GroupVersionKind) bool {
 	now, err := r.World.List(gvk)
 	if err != nil || r.Before == nil {
@@ -71,7 +71,7 @@ func moved(r *run.Run, gvk schema.GroupVersionKind) bool {
 	return false
 }
 
-// NameOf is the name of the story of some steps.
+// NameOf returns the name of the story of some steps.
 func NameOf(steps []description.Step) string {
 	names := make([]string, len(steps))
 	for i, s := range steps {
@@ -80,29 +80,29 @@ func NameOf(steps []description.Step) string {
 	return strings.Join(names, "-")
 }
 
-// Last is the last step.
+// Last returns the last step.
 func (s *Story) Last() description.Step { return s.Steps[len(s.Steps)-1] }
 
-// Again reports that the owners go and come back, which is for the end alone.
+// Again reports whether the owners are deleted and recreated; such a story only defines an end state.
 func (s *Story) Again() bool {
 	return slices.Contains(s.Steps[:len(s.Steps)-1], description.StepDelete)
 }
 
-// Case is one run with something going wrong.
+// Case is one run with a fault.
 type Case struct {
 	Name  string
 	Base  *Story
 	Plot  run.Plot
 	Final description.Step
-	// Act disturbs the world at rest and checks what becomes of it; nil is a case that compares its end.
+	// Act disturbs the world in steady state and checks the result; if nil, the case compares the end state.
 	Act func(ctx context.Context, r *run.Run)
-	// Always is for a case that is run whatever is drawn.
+	// Always reports that the case is in every sample.
 	Always bool
 	// System is that of the exploration, or one with more owners.
 	System *description.Prepared
 }
 
-// Varied is a case in which the last step of a story does not go smoothly.
+// Varied returns a case with a variation in the last step of a story.
 func (s *Story) Varied(name string, v run.Variation) Case {
 	return Case{
 		Name: s.Name + ": " + name, Base: s, Final: s.Last(),

@@ -16,14 +16,14 @@ import (
 type Target struct {
 	GVK  schema.GroupVersionKind
 	Key  types.NamespacedName
-	Sent map[string]any // what the operator has created or applied
-	// Updated reports that the operator also updates the object, in some run without faults.
+	Sent map[string]any // content of the operator's create or apply
+	// Updated reports that the operator also updates the object in a run without faults.
 	Updated bool
 }
 
 func (t Target) String() string { return objects.Name(t.GVK, t.Key) }
 
-// Children are the objects at the end of step A that the operator has made, without those that run once.
+// Children returns the objects at the end of step A that the operator has created, except those that run once.
 func (k *Known) Children() []Target {
 	found := map[string]*Target{}
 	for _, b := range k.Stories {
@@ -43,7 +43,7 @@ func (k *Known) Children() []Target {
 	return out
 }
 
-// made notes a write of a child; first is for one in the first run, whose contents it has to have.
+// made records a write of a child; first is true for a write of the first run, which defines the content.
 func made(found map[string]*Target, c transport.Call, first bool) {
 	name := objects.Name(c.GVK, c.Key)
 	t := found[name]
@@ -61,7 +61,7 @@ func made(found map[string]*Target, c transport.Call, first bool) {
 	}
 }
 
-// stays reports whether a child is there at rest, for others to disturb: it is no owner, does not run once, and nothing holds it.
+// stays reports whether others can disturb a child in steady state: it is not an owner, does not run once, and has no finalizer.
 func (k *Known) stays(name string, t *Target) bool {
 	once := t.GVK.Group == "batch" && t.GVK.Kind == "Job" || t.GVK.Group == "" && t.GVK.Kind == "Pod"
 	if once || k.Probe.OwnerKinds()[t.GVK.GroupKind()] || k.System.MayOutlive(name) {
@@ -71,7 +71,7 @@ func (k *Known) stays(name string, t *Target) bool {
 	return err == nil && items[t.Key] != nil && len(items[t.Key].GetFinalizers()) == 0
 }
 
-// Inputs are the objects of System.Given that the operator reads and does not write.
+// Inputs returns the objects of System.Given that the operator reads and does not write.
 func (k *Known) Inputs() []Target {
 	written := map[string]bool{}
 	for _, b := range k.Stories {

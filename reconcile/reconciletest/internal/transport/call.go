@@ -20,22 +20,22 @@ type Call struct {
 	nth     int // of equal requests, from 1
 	Pass    int
 	At      time.Time
-	Sent    map[string]any // the object of a create or an apply, as it was sent
+	Sent    map[string]any // content of a create or an apply
 	Err     error
-	Changed bool // something is stored that was not before
+	Changed bool // the stored state has changed
 	Before  *unstructured.Unstructured
 	After   *unstructured.Unstructured
-	made    client.Object // of a create: it has the name that the server has generated, afterwards
+	made    client.Object // of a create, with the generated name afterwards
 	marked  bool          // a FaultMarked has happened
 }
 
-// String identifies the request among those of a run, whatever the order in which workers send theirs.
+// String identifies the request in a run, independent of the order of workers.
 func (c Call) String() string { return fmt.Sprintf("%s#%d", c.Request, c.nth) }
 
-// Again identifies the next of the same requests.
+// Again identifies the next equal request.
 func (c Call) Again() string { return fmt.Sprintf("%s#%d", c.Request, c.nth+1) }
 
-// Rename gives requests what stands for the names of their objects, and counts equal ones anew.
+// Rename sets the canonical names of objects in requests, and renumbers equal ones.
 func Rename(calls []Call, as func(schema.GroupKind, types.NamespacedName) string) {
 	counts := map[string]int{}
 	for n := range calls {
@@ -48,7 +48,7 @@ func Rename(calls []Call, as func(schema.GroupKind, types.NamespacedName) string
 	}
 }
 
-// Sent are the requests of calls, in their order.
+// Sent returns the requests of calls, in order.
 func Sent(calls []Call) requests.Sent {
 	sent := make(requests.Sent, len(calls))
 	for n, c := range calls {
@@ -57,7 +57,7 @@ func Sent(calls []Call) requests.Sent {
 	return sent
 }
 
-// ChangedBy are the requests that have changed what is stored.
+// ChangedBy returns the requests that have changed the stored state.
 func ChangedBy(calls []Call) []string {
 	var out []string
 	for _, c := range calls {

@@ -252,7 +252,7 @@ func TestPassesSideBySide(t *testing.T) {
 		create("other")
 		wire.Enter(1)
 	}
-	wire.Arm(&transport.Injection{Call: "create configmaps default/b#1", Fault: transport.FaultBeside})
+	wire.Arm(&transport.Injection{Call: "create configmaps default/b#1", Fault: transport.FaultInterleave})
 	for _, name := range []string{"a", "b", "c"} {
 		create(name)
 	}

@@ -6,22 +6,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Gap is a read of the cache that has a part only of what is read, which the answer says.
+// Gap is a read from a cache that contains only a part of the data, as the error reports.
 type Gap struct {
 	GVK  schema.GroupVersionKind
 	What string
 	Pass int
-	sent int // requests before
+	sent int // number of earlier requests
 }
 
-// Unread notes such a read.
+// Unread records such a read.
 func (w *Wire) Unread(gvk schema.GroupVersionKind, what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.gaps = append(w.gaps, Gap{GVK: gvk, What: what, Pass: w.pass, sent: len(w.sent)})
 }
 
-// Gaps are the reads of this sort after which the pass has not read the kind past the cache.
+// Gaps returns these reads, except those after which the pass has read the kind without the cache.
 func (w *Wire) Gaps() []Gap {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,21 +6,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 )
 
-// Injection is a fault that happens to one request of a run, or to several in a row. It counts how often it has happened, also over the
-// lives of several instances.
+// Injection is a fault of one request of a run, or of several in a row. It counts its occurrences, also over several instances.
 type Injection struct {
-	Call string // of call.String, of Request.String for one that lasts
-	// writes hits every write, creates every write that makes an object in the namespace of the test; call is empty then.
+	Call string // by call.String, for a permanent one by Request.String
+	// Writes matches every write, Creates every write that creates an object in the namespace of the test; Call is empty then.
 	Writes, Creates bool
 	Fault           Fault
-	// Lasting is how many requests in a row are refused: 0 is one alone, and forever is until the fault is lifted.
+	// Lasting is the number of consecutive rejections: 0 is one, and Forever lasts until the fault ends.
 	Lasting int
 	hits    int
 }
 
 const Forever = -1
 
-// hit reports whether the fault happens to the call.
+// hit reports whether the fault affects the call.
 func (n *Injection) hit(c *Call) bool {
 	switch {
 	case n.Writes:
@@ -33,25 +32,25 @@ func (n *Injection) hit(c *Call) bool {
 	return n.Call == c.Request.String() && (n.Lasting == Forever || n.hits < n.Lasting)
 }
 
-// Happened reports whether the fault has hit a request.
+// Happened reports whether the fault has affected a request.
 func (n *Injection) Happened() bool { return n.hits > 0 }
 
-// Lasts reports whether the fault goes on until it is lifted.
+// Lasts reports whether the fault lasts until it is ended.
 func (n *Injection) Lasts() bool { return n.Lasting == Forever }
 
-// Fault is what goes wrong with a request.
+// Fault is the fault of a request.
 type Fault string
 
 const (
-	FaultError    Fault = "error"    // refused before it does anything
-	FaultTimeout  Fault = "timeout"  // carried out, but the answer is lost
-	FaultConflict Fault = "conflict" // refused as outdated
-	FaultCrash    Fault = "crash"    // carried out, and the operator dies
-	FaultReplaced Fault = "replaced" // the object was deleted and made anew by somebody else just before
-	FaultChanged  Fault = "owner changed just before"
-	FaultDeleted  Fault = "owner deleted just before"
-	FaultBeside   Fault = "passes side by side" // other passes run from their beginning to their end just before
+	FaultError      Fault = "error"    // rejected without effect
+	FaultTimeout    Fault = "timeout"  // executed, but the response is lost
+	FaultConflict   Fault = "conflict" // rejected as outdated
+	FaultCrash      Fault = "crash"    // executed, then the operator crashes
+	FaultReplaced   Fault = "replaced" // another client deleted and recreated the object just before
+	FaultChanged    Fault = "owner changed just before"
+	FaultDeleted    Fault = "owner deleted just before"
+	FaultInterleave Fault = "passes side by side" // other complete passes run just before
 )
 
-// ErrRefused is the cause of the errors that cases inject.
+// ErrRefused is the cause of injected errors.
 var ErrRefused = errors.New("injected by the test")

@@ -8,17 +8,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What somebody else puts on an object that is not theirs.
+// Marks of another client on the operator's objects.
 const (
 	Hold = "example.com/hold" // a finalizer
 	Note = "example.com/note" // an annotation
 )
 
-// FaultMarked lets somebody else put a finalizer and an annotation on the object of a request just before. The cache shows it right after
-// the request, so that a retry within the pass sees it.
+// FaultMarked makes another client set a finalizer and an annotation on the object just before the request. The cache shows it right
+// after the request, so that a retry in the same pass sees it.
 const FaultMarked Fault = "marked by somebody else just before"
 
-// mark puts the finalizer and the annotation of somebody else on the object of a request, unless it is being deleted.
+// mark sets the marks of another client on the object of a request, unless it is being deleted.
 func (w *Wire) mark(ctx context.Context, c *Call) error {
 	u := w.peek(ctx, *c)
 	if u == nil || u.GetDeletionTimestamp() != nil {
@@ -40,7 +40,7 @@ func (w *Wire) mark(ctx context.Context, c *Call) error {
 	return nil
 }
 
-// show lets the cache see what somebody else has done just before a request. The wire is not held meanwhile: handlers of events may read.
+// show updates the cache after another client's change just before a request. It does not hold the lock, because event handlers may read.
 func (w *Wire) show(marked bool) {
 	if !marked || w.Shown == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The answers by which an API server refuses a request.
+// The errors with which an API server rejects a request.
 const (
 	faultForbidden   Fault = "403"
 	faultQuota       Fault = "403 quota"
@@ -21,7 +21,7 @@ const (
 	faultWebhook     Fault = "500 webhook"
 )
 
-// Refusals are the faults that are nothing but an answer.
+// Refusals returns the faults that are only an error.
 func Refusals() map[Fault]func(schema.GroupKind, schema.GroupResource, string) error {
 	return map[Fault]func(schema.GroupKind, schema.GroupResource, string) error{
 		FaultError: func(schema.GroupKind, schema.GroupResource, string) error {
@@ -56,11 +56,11 @@ func Refusals() map[Fault]func(schema.GroupKind, schema.GroupResource, string) e
 	}
 }
 
-// Lasting are the refusals that a case may keep up, for good or several times in a row; which of them a request gets goes round.
+// Lasting returns the rejections that a case may repeat, permanently or several times in a row; requests get them in rotation.
 func Lasting() []Fault {
 	return []Fault{faultForbidden, faultThrottled, faultInvalid, faultWebhook, faultQuota, FaultConflict, FaultTerminating}
 }
 
-// Final reports whether an operator may take a refusal for the last word, and not send the request again by itself: what is invalid
-// stays so, and a namespace that is terminating does not come back.
+// Final reports whether an operator may treat a rejection as permanent and not retry: an invalid object remains invalid, and a
+// terminating namespace does not return.
 func Final(fault Fault) bool { return fault == faultInvalid || fault == FaultTerminating }

@@ -18,66 +18,66 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Wire is what one instance of an operator has between itself and the API server: it counts every request, makes the one
-// fail that a case is about, refuses what the rights do not cover, and is cut when the instance crashes.
+// Wire is the connection between an instance of an operator and the API server: it counts requests, injects the fault of a case, rejects
+// requests without permission, and is cut when the instance crashes.
 type Wire struct {
 	world  *world.World
 	Client client.WithWatch
 
-	// Between is called in the middle of a pass, before the request of a FaultBeside is sent. Nil does nothing.
+	// Between is called in the middle of a pass, before the request of a FaultInterleave. Optional.
 	Between func(ctx context.Context)
-	// Shown is called after the request of a FaultMarked: the cache sees what has happened. Nil does nothing.
+	// Shown is called after the request of a FaultMarked to update the cache. Optional.
 	Shown func()
 
 	mu     sync.Mutex
 	sent   []Call
 	counts map[string]int
 	inject []*Injection
-	struck bool // one of them has happened
+	struck bool // one of the faults has happened
 	dead   bool
 	pass   int
 	gaps   []Gap
 }
 
-// errDead is what every request of an instance gets that has crashed.
+// errDead is the error of every request after a crash.
 var errDead = errors.New("the operator has crashed")
 
-// New puts a wire before the API server of a world, without a fault.
+// New returns a connection to the API server of a world, without a fault.
 func New(w *world.World) *Wire {
 	out := &Wire{world: w, counts: map[string]int{}}
 	out.Client = interceptor.NewClient(w.Client, out.funcs())
 	return out
 }
 
-// Calls are the requests so far.
+// Calls returns the requests so far.
 func (w *Wire) Calls() []Call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]Call(nil), w.sent...)
 }
 
-// Arm makes faults happen to the requests from now on, and ends those of before.
+// Arm sets the faults of the following requests and ends the previous ones.
 func (w *Wire) Arm(faults ...*Injection) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.inject = faults
 }
 
-// Armed are the faults that have not happened yet.
+// Armed returns the faults that have not happened yet.
 func (w *Wire) Armed() []*Injection {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.inject), (*Injection).Happened)
 }
 
-// Forget leaves out the requests so far: those from now on are counted anew.
+// Forget drops the requests so far; following ones are renumbered.
 func (w *Wire) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent, w.counts, w.gaps = nil, map[string]int{}, nil
 }
 
-// Enter begins a pass, and returns how many requests there were before.
+// Enter begins a pass and returns the number of earlier requests.
 func (w *Wire) Enter(pass int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,14 +99,14 @@ func (w *Wire) HasStruck() bool {
 	return w.struck
 }
 
-// Refusing reports whether a fault is there that lasts until it is lifted.
+// Refusing reports whether there is a permanent fault.
 func (w *Wire) Refusing() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.inject, (*Injection).Lasts)
 }
 
-// Refused reports whether requests were refused several times in a row, and by which answer.
+// Refused reports whether requests were rejected several times in a row, and with which fault.
 func (w *Wire) Refused() (by Fault, refused bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,10 +117,10 @@ func (w *Wire) Refused() (by Fault, refused bool) {
 	return w.inject[n].Fault, true
 }
 
-// send carries out one request under the eyes of the case.
+// send executes one request.
 func (w *Wire) send(ctx context.Context, c Call, do func() error) error {
 	w.mu.Lock()
-	defer w.mu.Unlock() // one at a time: a run has an order
+	defer w.mu.Unlock() // one at a time: a run is ordered
 	w.interrupt(ctx, c)
 	if w.dead {
 		return errDead
@@ -144,16 +144,16 @@ func (w *Wire) send(ctx context.Context, c Call, do func() error) error {
 	return c.Err
 }
 
-// interrupt lets other passes run before a request.
+// interrupt runs other passes before a request.
 func (w *Wire) interrupt(ctx context.Context, c Call) {
 	c.nth = w.counts[c.Request.String()] + 1
-	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.Fault == FaultBeside && n.hit(&c) })
+	n := slices.IndexFunc(w.inject, func(n *Injection) bool { return n.Fault == FaultInterleave && n.hit(&c) })
 	if n < 0 || w.dead || w.Between == nil {
 		return
 	}
 	w.inject[n].hits++
 	w.struck = true
-	w.mu.Unlock() // their requests come through here
+	w.mu.Unlock() // their requests are sent here, too
 	defer w.mu.Lock()
 	w.Between(ctx)
 }
@@ -165,7 +165,7 @@ func version(u *unstructured.Unstructured) string {
 	return string(u.GetUID()) + "/" + u.GetResourceVersion()
 }
 
-// peek looks at the object of a request without counting.
+// peek reads the object of a request without counting.
 func (w *Wire) peek(ctx context.Context, c Call) *unstructured.Unstructured {
 	if c.Key.Name == "" {
 		return nil
@@ -178,7 +178,7 @@ func (w *Wire) peek(ctx context.Context, c Call) *unstructured.Unstructured {
 	return u
 }
 
-// lacking is the verb that the rights of the operator lack for a request, empty for none.
+// lacking returns the verb of a missing permission for a request, empty for none.
 func (w *Wire) lacking(c *Call) string {
 	rules := w.world.System.Rules
 	if rules == nil {
@@ -186,7 +186,7 @@ func (w *Wire) lacking(c *Call) string {
 	}
 	asked := c.Request
 	if asked.Name != "" {
-		asked.Name = c.Key.Name // and not what stands for it
+		asked.Name = c.Key.Name // not the canonical name
 	}
 	switch {
 	case !rights.Allowed(rules, asked):
@@ -197,7 +197,7 @@ func (w *Wire) lacking(c *Call) string {
 	return ""
 }
 
-// strike lets the request through, or the fault happen.
+// strike executes the request or the fault.
 func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 	if err := w.world.Served(c.GVK.GroupKind(), c.GVK.Version); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 		}
 		return apierrors.NewTimeoutError("the answer was lost: "+ErrRefused.Error(), 0)
 	case FaultCrash:
-		_ = do() // nobody is there to hear the answer
+		_ = do() // the response is lost
 		w.dead = true
 		return errDead
 	case FaultReplaced:
@@ -241,15 +241,15 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 		if err := w.mark(ctx, c); err != nil {
 			return err
 		}
-	default: // it was refused above
+	default: // it was rejected above
 	}
 	return do()
 }
 
-// Foreign is the annotation of an object that a case has put in the place of another one.
+// Foreign is the annotation of an object with which a case has replaced another one.
 const Foreign = "reconciletest/foreign"
 
-// replace deletes the object of the request and creates another one of its name that belongs to nobody.
+// replace deletes the object of the request and creates another one with its name and without an owner.
 func (w *Wire) replace(ctx context.Context, c *Call) error {
 	old := w.peek(ctx, *c)
 	if old == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// funcs pass every method of a client through send.
+// funcs routes every method of a client through send.
 func (w *Wire) funcs() interceptor.Funcs {
 	return interceptor.Funcs{
 		Get: func(
@@ -152,7 +152,7 @@ func (w *Wire) call(verb, subresource string, obj runtime.Object, key client.Obj
 	}}
 }
 
-// About describes a request about an object, by its verb; dry are the options of a dry run.
+// About describes a request about an object by its verb; dry are the options of a dry run.
 func (w *Wire) About(verb, subresource string, obj client.Object, manager string, dry []string) Call {
 	return w.call(verb, subresource, obj, client.ObjectKeyFromObject(obj), manager, dry)
 }

@@ -1,3 +1,3 @@
-// Package verdict has the checks: it holds each run against what the runs without faults have shown, its end, what was stored on the way,
-// and what the operator says of itself.
+// Package verdict contains the checks: it compares each run with the runs without faults, and checks the end state, the intermediate
+// states and the operator's own status.
 package verdict

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Compare holds the end of a run against the end that its last step has to have.
+// Compare compares the end state of a run with that of its last step.
 func (j *Judge) Compare(name string, last description.Step, got world.State) bool {
 	want := j.ends[last]
 	if want == nil {
@@ -30,11 +30,11 @@ func (j *Judge) Compare(name string, last description.Step, got world.State) boo
 	return j.Matches(name, want, got)
 }
 
-// Matches compares the end of a run with what it has to be.
+// Matches compares the end state of a run with the expected one.
 func (j *Judge) Matches(name string, want, got world.State) bool {
 	expected := maps.Clone(want)
-	j.Drawn.Mask(got)
-	for _, object := range j.outliving(expected, got) { // there or not, as it comes
+	j.Random.Mask(got)
+	for _, object := range j.outliving(expected, got) { // present or not
 		if got[object] == nil || expected[object] == nil {
 			delete(got, object)
 			delete(expected, object)
@@ -60,21 +60,21 @@ func (j *Judge) Matches(name string, want, got world.State) bool {
 	return len(extra) == 0
 }
 
-// outliving are the objects of either state that may be there or not: those that the system names, and Jobs that are cleaned up
-// some time after they are done.
+// outliving returns the objects of either state that may or may not exist: those in System.Outlives, and Jobs that are cleaned up after
+// completion.
 func (j *Judge) outliving(want, got world.State) []string {
 	return slices.DeleteFunc(slices.Collect(maps.Keys(difference.Union(want, got))), func(object string) bool {
 		return !j.System.MayOutlive(object) && !shortLived(want[object]) && !shortLived(got[object])
 	})
 }
 
-// shortLived reports whether an object is a Job with a time to live.
+// shortLived reports whether an object is a Job with a TTL.
 func shortLived(content map[string]any) bool {
 	spec, _ := content["spec"].(map[string]any)
 	return content["kind"] == "Job" && spec["ttlSecondsAfterFinished"] != nil
 }
 
-// CheckOrphans looks for what has outlived the owners in a run without faults: whatever was not there before.
+// CheckOrphans finds objects that remain after the deletion of the owners in a run without faults and did not exist before.
 func (j *Judge) CheckOrphans(ctx context.Context, name string, got world.State) {
 	empty, err := world.New(ctx, j.System, "")
 	if err == nil {
@@ -96,9 +96,8 @@ func (j *Judge) CheckOrphans(ctx context.Context, name string, got world.State) 
 	}
 }
 
-// CheckQuiet lets every owner have another pass, and with fresh set in a new instance: nothing may change any more, and
-// the second pass of a life must not even try. Who applies the same in every pass, without a fault, costs requests and does no harm: that is a
-// note.
+// CheckQuiet runs another pass of every owner, with fresh in a new instance: nothing may change, and the second pass of an instance must
+// send no write. Repeated applies without a change in a run without a fault are only a note, because they cost requests but do no harm.
 func (j *Judge) CheckQuiet(ctx context.Context, name string, r *run.Run, fresh bool) {
 	before, err := r.World.Versions()
 	if err == nil && fresh {
@@ -142,7 +141,7 @@ func (j *Judge) CheckQuiet(ctx context.Context, name string, r *run.Run, fresh b
 	}
 }
 
-// writesOf are the writes among the calls, and whether all are applies that have changed nothing.
+// writesOf returns the writes among the calls, and whether all are applies without a change.
 func writesOf(calls []transport.Call) (writes []string, applies bool) {
 	applies = true
 	for _, c := range calls {
@@ -154,9 +153,9 @@ func writesOf(calls []transport.Call) (writes []string, applies bool) {
 	return writes, applies && len(writes) > 0
 }
 
-// CheckDeletes compares what was deleted with what the run without faults deletes. A case with one step more may delete
-// what the run of that step deletes, too. A singleton may also delete what is not there in the end: others, who own it, may
-// have deleted it before the operator could, and a stale cache may have made it come back.
+// CheckDeletes compares the deletions with those of the run without faults. A case with one more step may also delete the objects that
+// the run of that step deletes. A singleton may also delete objects that are absent in the end: their owners may have deleted them before
+// the operator could, and a stale cache may have made it recreate them.
 func (j *Judge) CheckDeletes(c story.Case, r *run.Run) {
 	may := maps.Clone(c.Base.Deleted)
 	if c.Final != c.Base.Last() {
@@ -173,13 +172,13 @@ func (j *Judge) CheckDeletes(c story.Case, r *run.Run) {
 	}
 }
 
-// absent reports that an object is not there at the end of the runs without faults.
+// absent reports whether an object does not exist at the end of the runs without faults.
 func (j *Judge) absent(last description.Step, object string) bool {
 	end := j.ends[last]
 	return end != nil && end[object] == nil
 }
 
-// CheckForeign looks whether the object that took the place of another one is still there.
+// CheckForeign checks that the object that replaced another one still exists.
 func (j *Judge) CheckForeign(_ context.Context, c story.Case, r *run.Run) {
 	if !r.Struck {
 		return
@@ -196,16 +195,16 @@ func (j *Judge) CheckForeign(_ context.Context, c story.Case, r *run.Run) {
 	}
 	u := all[hit.Key]
 	if u == nil || u.GetAnnotations()[transport.Foreign] != "true" || u.GetDeletionTimestamp() != nil {
-		j.Find(c.Name, finding.CheckForeign, "%s was replaced by an object of somebody else just before it was deleted, "+
+		j.Find(c.Name, finding.CheckForeign, "%s was replaced by another client's object just before it was deleted, "+
 			"and that one was deleted instead: a delete needs the UID as a precondition", objects.Name(hit.GVK, hit.Key))
 	}
 }
 
-// CheckStatus looks for an owner that calls itself ready for its spec and has children written for it afterwards,
-// although nobody else has changed anything in between.
+// CheckStatus finds an owner that reports ready for its spec and whose children are written afterwards, although no other client has
+// changed anything in between.
 func (j *Judge) CheckStatus(name string, r *run.Run) {
 	if r.World.Fake == nil || j.System.Singleton != nil {
-		return // nobody counts what others change, or nobody has a status
+		return // changes of others are not counted, or there is no status
 	}
 	owners := map[string]bool{}
 	for _, owner := range j.System.Owners {
@@ -230,7 +229,7 @@ func (j *Judge) CheckStatus(name string, r *run.Run) {
 		}
 		for _, claim := range j.concerned(claimed, c) {
 			if c.At.Sub(claim.At) < run.PollInterval && !r.Last.ChangedOutside(claim.Pass, c.Pass) {
-				j.Find(name, finding.CheckStatus, "%s calls itself ready for its spec, and only then comes %s",
+				j.Find(name, finding.CheckStatus, "%s reports ready for its spec before %s",
 					objects.Name(claim.GVK, claim.Key), c.Request)
 				return
 			}
@@ -238,8 +237,8 @@ func (j *Judge) CheckStatus(name string, r *run.Run) {
 	}
 }
 
-// concerned are the claims that a write of a child speaks against: that of its owner, and for a child that names none of
-// several owners the last one, once all of them have called themselves ready.
+// concerned returns the owners whose ready status a write of a child contradicts: the child's owner, or for a child without an owner
+// reference the last of several owners, once all have reported ready.
 func (j *Judge) concerned(claimed map[types.UID]transport.Call, c transport.Call) []transport.Call {
 	all := slices.SortedFunc(maps.Values(claimed), func(a, b transport.Call) int { return a.Pass - b.Pass })
 	child := cmp.Or(c.After, c.Before)

@@ -53,7 +53,7 @@ func TestMatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := verdict.New(description.Prepared{System: description.System{Outlives: []string{"Kept"}}})
-			j.Drawn["S"] = map[string]bool{"data.key": true}
+			j.Random["S"] = map[string]bool{"data.key": true}
 			if same := j.Matches("A", stateOf(t, c.want), stateOf(t, c.got)); same != c.same {
 				t.Errorf("matches: %t, want %t", same, c.same)
 			}
@@ -161,7 +161,7 @@ func TestCheckStatus(t *testing.T) {
 				return err
 			}
 			return once(p, configMap("a", "red"))
-		}, "[status] Widget.test.reconcilekit.dev default/web calls itself ready for its spec, and only then comes create configmaps default/a"},
+		}, "[status] Widget.test.reconcilekit.dev default/web reports ready for its spec before create configmaps default/a"},
 		"ready for an older spec, then a child": {func(p pass) error {
 			if err := p.ready(p.owner.Generation+1, ""); err != nil {
 				return err
@@ -213,7 +213,7 @@ func TestCheckSecrets(t *testing.T) {
 	}, nil)
 	j.CheckSecrets("no fault, A", r)
 	wants(t, j, "")
-	j.Drawn["Secret default/db"] = map[string]bool{"data.password": true}
+	j.Random["Secret default/db"] = map[string]bool{"data.password": true}
 	j.CheckSecrets("no fault, A", r)
-	wants(t, j, "[damage] Secret default/db: data.password was drawn at random, and update secrets default/db#1 draws it again")
+	wants(t, j, "[damage] Secret default/db: data.password is random, and update secrets default/db#1 regenerates it")
 }

@@ -10,28 +10,28 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Judge checks the runs of a system, and records what is wrong.
+// Judge checks the runs of a system and records the findings.
 type Judge struct {
 	story.Known
 	finding.Record
-	// Drawn is what two runs of the same story draw at random.
-	Drawn difference.Drawn
+	// Random are the random values of two runs of the same story.
+	Random difference.Random
 
 	ends   map[description.Step]world.State
-	stored map[string]map[string]bool // what the runs without faults have stored, by object
+	stored map[string]map[string]bool // contents stored by the runs without faults, by object
 
-	applies atomic.Bool // every pass sends applies that change nothing
+	applies atomic.Bool // every pass sends applies without a change
 }
 
-// New is the judge of a system of which nothing is known yet.
+// New returns a judge without any information about the system.
 func New(system description.Prepared) *Judge {
 	return &Judge{
-		Known: story.Known{System: system}, Drawn: difference.Drawn{}, ends: map[description.Step]world.State{}, stored: map[string]map[string]bool{},
+		Known: story.Known{System: system}, Random: difference.Random{}, ends: map[description.Step]world.State{}, stored: map[string]map[string]bool{},
 	}
 }
 
-// End is how the run without faults ends that has the last step alone; nil when there is none.
+// End returns the end state of the run without faults that has only the last step; nil if there is none.
 func (j *Judge) End(last description.Step) world.State { return j.ends[last] }
 
-// Expect decides what the end has to be of runs with a given last step.
+// Expect sets the end state of runs with a last step.
 func (j *Judge) Expect(last description.Step, end world.State) { j.ends[last] = end }

@@ -13,10 +13,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 )
 
-// CheckMistakes looks for an owner whose condition Ready says at the end of a run without faults that the program is wrong, such as a
-// kind that is planned and not declared. An operator that does nothing in every run converges, too.
+// CheckMistakes finds an owner whose condition Ready reports a program error at the end of a run without faults, such as a kind that is
+// planned and not declared. Without this check, an operator that does nothing in every run converges.
 func (j *Judge) CheckMistakes(name string, r *run.Run) {
-	if panicked(r) != "" { // CheckPanic has it
+	if panicked(r) != "" { // CheckPanic reports it
 		return
 	}
 	for _, owner := range unready(r) {
@@ -27,8 +27,7 @@ func (j *Judge) CheckMistakes(name string, r *run.Run) {
 	}
 }
 
-// NoteUnready notes an owner that is not ready at the end of a run without faults, of which step is the last. What CheckMistakes finds is not
-// noted again.
+// NoteUnready notes an owner that is not ready at the end of a run without faults with the last step. It omits findings of CheckMistakes.
 func (j *Judge) NoteUnready(step description.Step, r *run.Run) {
 	for _, owner := range unready(r) {
 		if owner.reason != programError {
@@ -37,13 +36,13 @@ func (j *Judge) NoteUnready(step description.Step, r *run.Run) {
 	}
 }
 
-// programError is the reason by which a condition names a mistake of the program: a category of package health.
+// programError is the reason of a condition about a program error: a category of package health.
 const programError = "ProgramError"
 
-// notReady is an owner with the condition Ready, which is not True.
+// notReady is an owner with a condition Ready that is not True.
 type notReady struct{ name, reason, message string }
 
-// why is what the condition says.
+// why returns the condition's reason and message.
 func (n notReady) why() string { return strings.TrimSuffix(n.reason+": "+n.message, ": ") }
 
 func unready(r *run.Run) (out []notReady) {
@@ -65,7 +64,7 @@ func unready(r *run.Run) (out []notReady) {
 	return out
 }
 
-// readyOf is the condition Ready of an object, nil when it has none.
+// readyOf returns the condition Ready of an object, nil if it has none.
 func readyOf(u *unstructured.Unstructured) map[string]any {
 	status, _ := u.Object["status"].(map[string]any)
 	list := objects.Maps(status, "conditions")

@@ -13,16 +13,16 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/difference"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/randomname"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Twin plays the story of a baseline once more, and notes what is drawn at random. It returns the end of the baseline.
+// Twin repeats the story of a baseline and records random values. It returns the end state of the baseline.
 func (j *Judge) Twin(ctx context.Context, p run.Plot, r *run.Run) (world.State, error) {
 	other := run.Play(ctx, j.System, p, "")
 	if other.Last != nil {
@@ -44,19 +44,19 @@ func (j *Judge) Twin(ctx context.Context, p run.Plot, r *run.Run) (world.State, 
 	}
 	again, err := other.World.State()
 	if err == nil {
-		j.Drawn.Add(state, again)
+		j.Random.Add(state, again)
 	}
 	return state, err
 }
 
-// LearnNames takes up which names of objects two runs of a plot have drawn, with a third one where names differ.
+// LearnNames learns random names of objects from two runs of a plot, with a third one if names differ.
 func (j *Judge) LearnNames(ctx context.Context, system description.Prepared, p run.Plot, one, other *world.World) (bool, error) {
 	first, err := one.Objects()
 	if err != nil {
 		return false, err
 	}
 	second, err := other.Objects()
-	if err != nil || !drawn.Differ(first, second) {
+	if err != nil || !randomname.Differ(first, second) {
 		return false, err
 	}
 	r := run.Play(ctx, system, p, "")
@@ -70,7 +70,7 @@ func (j *Judge) LearnNames(ctx context.Context, system description.Prepared, p r
 	return err == nil && j.System.Names.Learn(first, second, third), err
 }
 
-// Learn notes what a run without faults has stored of each object that is no owner.
+// Learn records the contents of each object, except owners, that a run without faults has stored.
 func (j *Judge) Learn(r *run.Run) error {
 	for object, content := range j.contents(r) {
 		for _, one := range content {
@@ -81,7 +81,7 @@ func (j *Judge) Learn(r *run.Run) error {
 	if err != nil {
 		return err
 	}
-	j.Drawn.Mask(state)
+	j.Random.Mask(state)
 	for object, content := range state {
 		j.known(object, world.Printed(world.SpecOf(content)))
 	}
@@ -95,14 +95,14 @@ func (j *Judge) known(object, content string) {
 	j.stored[object][content] = true
 }
 
-// version of an object that the operator has stored.
+// storedVersion is a version of an object that the operator has stored.
 type storedVersion struct {
 	text    string
 	content map[string]any
 	call    transport.Call
 }
 
-// contents are the versions of objects that the operator has stored in a run, save those of the owners.
+// contents returns the versions of objects, except owners, that the operator has stored in a run.
 func (j *Judge) contents(r *run.Run) map[string][]storedVersion {
 	out := map[string][]storedVersion{}
 	owners := r.World.OwnerKinds()
@@ -130,14 +130,14 @@ func (j *Judge) contents(r *run.Run) map[string][]storedVersion {
 			world.HideDrawn(content)
 		}
 		object := r.World.DisplayName(c.GVK, c.Key, c.After)
-		j.Drawn.Mask(world.State{object: content})
+		j.Random.Mask(world.State{object: content})
 		content = world.SpecOf(content)
 		out[object] = append(out[object], storedVersion{world.Printed(content), content, c})
 	}
 	return out
 }
 
-// CheckOnTheWay looks at all that a run with a fault has stored.
+// CheckOnTheWay checks all versions that a run with a fault has stored.
 func (j *Judge) CheckOnTheWay(c story.Case, r *run.Run) {
 	j.CheckInvariants(c.Name, r)
 	j.CheckLeaks(c.Name, r)
@@ -161,8 +161,8 @@ func (j *Judge) CheckOnTheWay(c story.Case, r *run.Run) {
 	}
 }
 
-// checkClaims looks for owners that were ready although a write of a child was refused all the time. What time alone has made due
-// after they were ready is left to them.
+// checkClaims finds owners that reported ready although a write of a child was rejected all the time. Writes that became due by time
+// after the report are exempt.
 func (j *Judge) checkClaims(c story.Case, r *run.Run) {
 	owners := r.World.OwnerKinds()
 	var claimed time.Time
@@ -175,13 +175,13 @@ func (j *Judge) checkClaims(c story.Case, r *run.Run) {
 			if !claimed.IsZero() && sent.At.Sub(claimed) >= run.PollInterval {
 				return
 			}
-			j.Find(c.Name, finding.CheckReady, "%s calls itself ready although %s is refused", strings.Join(r.Claims, ", "), sent.Request)
+			j.Find(c.Name, finding.CheckReady, "%s reports ready although %s is refused", strings.Join(r.Claims, ", "), sent.Request)
 			return
 		}
 	}
 }
 
-// CheckDamage looks for contents that no run without faults stores.
+// CheckDamage finds contents that no run without faults stores.
 func (j *Judge) CheckDamage(name string, r *run.Run) {
 	contents := j.contents(r)
 	for _, object := range slices.Sorted(maps.Keys(contents)) {
@@ -190,13 +190,13 @@ func (j *Judge) CheckDamage(name string, r *run.Run) {
 				continue
 			}
 			all := difference.Between(world.State{object: world.SpecOf(j.any(object))}, world.State{object: one.content})
-			j.Find(name, finding.CheckDamage, "%s stores what no run without faults does; beside one of those:\n%s", one.call, difference.Print(all))
+			j.Find(name, finding.CheckDamage, "%s stores content that no run without faults stores; compared with one of those:\n%s", one.call, difference.Print(all))
 			return
 		}
 	}
 }
 
-// any is the end of an object in the first run without faults that has it.
+// any returns the end state of an object in the first run without faults that has it.
 func (j *Judge) any(object string) map[string]any {
 	for _, b := range j.Stories {
 		if b.State[object] != nil {
@@ -206,7 +206,7 @@ func (j *Judge) any(object string) map[string]any {
 	return map[string]any{}
 }
 
-// CheckSecrets looks for a value in a Secret that is drawn at random and drawn again while the Secret lives.
+// CheckSecrets finds a random value in a Secret that is regenerated while the Secret exists.
 func (j *Judge) CheckSecrets(name string, r *run.Run) {
 	for _, c := range r.Calls {
 		if c.GVK.Group != "" || c.GVK.Kind != "Secret" || !c.Changed || c.Before == nil || c.After == nil || c.Before.GetUID() != c.After.GetUID() {
@@ -216,15 +216,15 @@ func (j *Judge) CheckSecrets(name string, r *run.Run) {
 		data, _ := c.Before.Object["data"].(map[string]any)
 		now, _ := c.After.Object["data"].(map[string]any)
 		for key, value := range data {
-			if (j.Drawn[object]["data."+key] || j.hides(c.Before, key)) && value != "" && now[key] != value {
-				j.Find(name, finding.CheckDamage, "%s: data.%s was drawn at random, and %s draws it again", object, key, c)
+			if (j.Random[object]["data."+key] || j.hides(c.Before, key)) && value != "" && now[key] != value {
+				j.Find(name, finding.CheckDamage, "%s: data.%s is random, and %s regenerates it", object, key, c)
 				return
 			}
 		}
 	}
 }
 
-// hides reports whether System.Normalise hides the value of a Secret: it is drawn at random, too.
+// hides reports whether System.Normalise hides the value of a Secret, which is random then, too.
 func (j *Judge) hides(secret *unstructured.Unstructured, key string) bool {
 	if j.System.Normalise == nil {
 		return false
@@ -236,14 +236,14 @@ func (j *Judge) hides(secret *unstructured.Unstructured, key string) bool {
 	return before != after
 }
 
-// CheckEarly looks for owners that call themselves ready too early.
+// CheckEarly finds owners that report ready too early.
 func (j *Judge) CheckEarly(name string, r *run.Run) {
 	if r.Last.Early != "" && j.playedBySomebody(r) {
 		j.Find(name, finding.CheckReady, "%s", r.Last.Early)
 	}
 }
 
-// playedBySomebody reports whether anybody plays the controllers of the workloads: else none is ever ready.
+// playedBySomebody reports whether a stand-in simulates the controllers of workloads; otherwise no workload is ever ready.
 func (j *Judge) playedBySomebody(r *run.Run) bool {
 	for _, gvk := range world.Workloads() {
 		items, err := r.World.List(gvk)
@@ -259,7 +259,7 @@ func (j *Judge) playedBySomebody(r *run.Run) bool {
 	return false
 }
 
-// CheckRefused looks for requests that the API server has refused until the end, without a fault.
+// CheckRefused finds requests that the API server has rejected until the end, without a fault.
 func (j *Judge) CheckRefused(name string, r *run.Run) {
 	if j.System.Rules != nil {
 		return
@@ -281,8 +281,8 @@ func (j *Judge) CheckRefused(name string, r *run.Run) {
 	}
 }
 
-// CompareReborn compares the end after owners were made again with that of a world in which they have these UIDs at once: names
-// may be derived from them.
+// CompareReborn compares the end state after owners were recreated with that of a world in which they have these UIDs from the start,
+// because names may be derived from them.
 func (j *Judge) CompareReborn(ctx context.Context, name string, r *run.Run, got world.State) error {
 	system := j.System
 	system.Uids = map[string]types.UID{}
@@ -309,23 +309,23 @@ func (j *Judge) CompareReborn(ctx context.Context, name string, r *run.Run, got 
 	if err != nil {
 		return err
 	}
-	j.Drawn.Mask(want)
+	j.Random.Mask(want)
 	j.Matches(name, want, got)
 	return nil
 }
 
-// CompareAs compares the end of a run with that of its own story without faults, or of its last step when it has another one.
+// CompareAs compares the end state of a run with that of its own story without faults, or of its last step if it has another one.
 func (j *Judge) CompareAs(name string, base *story.Story, last description.Step, got world.State) bool {
 	switch {
 	case base.Last() == last && !base.Again():
 		return j.Matches(name, base.State, got)
 	case j.System.Horizon > 0:
-		return true // what a schedule has made depends on when its owner was changed
+		return true // the result of a schedule depends on when its owner was changed
 	}
 	return j.Compare(name, last, got)
 }
 
-// CheckInvariants holds what the operator has stored against the invariants.
+// CheckInvariants checks the invariants for the versions that the operator has stored.
 func (j *Judge) CheckInvariants(name string, r *run.Run) {
 	for _, invariant := range j.System.Invariants {
 		for _, c := range r.Calls {

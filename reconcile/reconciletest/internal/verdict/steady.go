@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// CheckSteady looks at a world that has come to rest without a fault.
+// CheckSteady checks a world in steady state without a fault.
 func (j *Judge) CheckSteady(name string, r *run.Run) {
 	j.CheckPanic(name, r)
 	j.checkFailing(name, r)
@@ -26,14 +26,14 @@ func (j *Judge) CheckSteady(name string, r *run.Run) {
 	j.checkLeaks(name, r)
 }
 
-// CheckPanic looks for a pass that has panicked, at any time of a run.
+// CheckPanic finds a pass that has panicked, at any time of a run.
 func (j *Judge) CheckPanic(name string, r *run.Run) {
 	if text := panicked(r); text != "" {
 		j.Find(name, finding.CheckPanic, "a pass panics: %s", text)
 	}
 }
 
-// panicked is the first line of a panic of a pass, "" when there was none.
+// panicked returns the first line of a panic of a pass, "" if there was none.
 func panicked(r *run.Run) string {
 	text := r.Panicked
 	if text == "" && r.Last != nil {
@@ -43,7 +43,7 @@ func panicked(r *run.Run) string {
 	return text
 }
 
-// checkFailing looks for passes that fail, or ask for another one at once, although nothing is left to wait for.
+// checkFailing finds passes that fail, or request another one immediately, although there is nothing to wait for.
 func (j *Judge) checkFailing(name string, r *run.Run) {
 	if j.System.Rules != nil || r.World.Waiting() || len(j.Findings()) > 0 {
 		return
@@ -63,8 +63,8 @@ func (j *Judge) checkFailing(name string, r *run.Run) {
 	j.Find(name, finding.CheckRest, "the passes for %s ask for another one without end, although nothing is left to do%s", failing[0], said)
 }
 
-// CheckGaps looks for reads of the manager's cache that cannot succeed, as it keeps a part only of what is read, and after which the pass does not
-// read past it.
+// CheckGaps finds reads from the manager's cache that cannot succeed, because it contains only a part of the data, unless the pass then
+// reads without the cache.
 func (j *Judge) CheckGaps(name string, r *run.Run) {
 	if gaps := r.Last.Wire.Gaps(); len(gaps) > 0 {
 		j.Find(name, finding.CheckRest, "pass %d reads %s through the client of the manager, whose cache keeps only the metadata of it: "+
@@ -72,7 +72,7 @@ func (j *Judge) CheckGaps(name string, r *run.Run) {
 	}
 }
 
-// checkObserved looks for an owner at rest whose status speaks of another generation than that of its spec.
+// checkObserved finds an owner in steady state whose status has another generation than its metadata.
 func (j *Judge) checkObserved(name string, r *run.Run) {
 	all, err := r.World.All()
 	if err != nil || j.System.Singleton != nil {
@@ -86,7 +86,7 @@ func (j *Judge) checkObserved(name string, r *run.Run) {
 		}
 		for _, key := range objects.SortedKeys(items) {
 			if what, observed := outdated(items[key]); what != "" {
-				j.Find(name, finding.CheckStatus, "%s is at rest with the generation %d, and %s is %d",
+				j.Find(name, finding.CheckStatus, "%s is in steady state with the generation %d, and %s is %d",
 					objects.Name(gvk, key), items[key].GetGeneration(), what, observed)
 				return
 			}
@@ -94,7 +94,7 @@ func (j *Judge) checkObserved(name string, r *run.Run) {
 	}
 }
 
-// outdated is the field of a status that speaks of another generation than that of the object. Generations are counted from 1.
+// outdated returns the field of a status with another generation than that of the object. Generations start at 1.
 func outdated(u *unstructured.Unstructured) (what string, observed int64) {
 	status, _ := u.Object["status"].(map[string]any)
 	if n, ok := status["observedGeneration"].(int64); ok && n > 0 && n != u.GetGeneration() && u.GetGeneration() > 0 {
@@ -109,7 +109,7 @@ func outdated(u *unstructured.Unstructured) (what string, observed int64) {
 	return "", 0
 }
 
-// checkScaled looks for a workload that the operator scales to zero and up again without a fault.
+// checkScaled finds a workload that the operator scales to zero and up again without a fault.
 func (j *Judge) checkScaled(name string, r *run.Run) {
 	down := map[string]bool{}
 	for _, c := range r.Calls {
@@ -129,12 +129,12 @@ func (j *Judge) checkScaled(name string, r *run.Run) {
 	}
 }
 
-// secretWord is in the keys of values that nobody may see.
+// secretWord matches the keys of secret values.
 var secretWord = regexp.MustCompile(`(?i)passw|token|secret|credential|private|api-?key`)
 
-const shortest = 8 // bytes of a secret value that is looked for
+const shortest = 8 // minimum length of a secret value
 
-// checkLeaks looks for secret values where others can read them.
+// checkLeaks finds secret values in places that others can read.
 func (j *Judge) checkLeaks(name string, r *run.Run) {
 	leak, all := j.leak(r)
 	if leak == nil || j.findTold(name, r, leak) {
@@ -159,7 +159,7 @@ func (j *Judge) checkLeaks(name string, r *run.Run) {
 	}
 }
 
-// CheckLeaks looks for secret values in what a run with a fault has told on the way: errors, events and statuses.
+// CheckLeaks finds secret values in the errors, events and statuses of a run with a fault.
 func (j *Judge) CheckLeaks(name string, r *run.Run) {
 	if r.World == nil || r.Last == nil {
 		return
@@ -180,7 +180,7 @@ func (j *Judge) CheckLeaks(name string, r *run.Run) {
 	}
 }
 
-// findTold looks for secret values in the log and in events.
+// findTold finds secret values in the log and in events.
 func (j *Judge) findTold(name string, r *run.Run, leak func(text string) string) bool {
 	for _, line := range r.Last.Log.All() {
 		if of := leak(line); of != "" {
@@ -200,7 +200,7 @@ func (j *Judge) findLeak(name, where, of string) bool {
 	return true
 }
 
-// leak returns all objects, and a function that returns where the secret value is that a text shows, "" when it shows none; it is nil when
+// leak returns all objects, and a function that returns the origin of a secret value in a text, "" if it has none; the function is nil if
 // there are no secret values.
 func (j *Judge) leak(r *run.Run) (leak func(text string) string, all map[schema.GroupVersionKind]world.Snapshot) {
 	all, err := r.World.All()
@@ -224,7 +224,7 @@ func (j *Judge) leak(r *run.Run) (leak func(text string) string, all map[schema.
 
 func isSecret(gvk schema.GroupVersionKind) bool { return gvk.Group == "" && gvk.Kind == "Secret" }
 
-// secretValues are the values that nobody may see, by where they are: those drawn at random, and those whose key says so.
+// secretValues returns the secret values with their origin: random ones, and those with a secret key.
 func (j *Judge) secretValues(all map[schema.GroupVersionKind]world.Snapshot) map[string]string {
 	out := map[string]string{}
 	for key, u := range all[schema.GroupVersionKind{Version: "v1", Kind: "Secret"}] {
@@ -232,7 +232,7 @@ func (j *Judge) secretValues(all map[schema.GroupVersionKind]world.Snapshot) map
 		data, _ := u.Object["data"].(map[string]any)
 		for field, encoded := range data {
 			value, err := base64.StdEncoding.DecodeString(fmt.Sprint(encoded))
-			if err == nil && len(value) >= shortest && (j.Drawn[object]["data."+field] || secretWord.MatchString(field)) {
+			if err == nil && len(value) >= shortest && (j.Random[object]["data."+field] || secretWord.MatchString(field)) {
 				out[object+" data."+field] = string(value)
 			}
 		}
@@ -240,7 +240,7 @@ func (j *Judge) secretValues(all map[schema.GroupVersionKind]world.Snapshot) map
 	return out
 }
 
-// givenText are the objects that were there before the operator: what they show is not its doing.
+// givenText returns the texts of objects that existed before the operator; these are not its leaks.
 func (j *Judge) givenText() map[string]bool {
 	out := map[string]bool{}
 	if j.Probe == nil {

@@ -59,7 +59,7 @@ func TestCheckSteady(t *testing.T) {
 	}{
 		"nothing":                {func(pass) error { return nil }, nil, ""},
 		"ready":                  {func(p pass) error { return p.ready(p.owner.Generation, "") }, nil, ""},
-		"of an older generation": {func(p pass) error { return p.ready(7, "") }, nil, "[status] Widget.test.reconcilekit.dev default/web is at rest with the generation 1, and status.observedGeneration is 7"},
+		"of an older generation": {func(p pass) error { return p.ready(7, "") }, nil, "[status] Widget.test.reconcilekit.dev default/web is in steady state with the generation 1, and status.observedGeneration is 7"},
 		"a panic":                {func(pass) error { panic("no such label") }, nil, "[panic] a pass panics: panic: no such label [recovered]"},
 		"an error without end":   {func(pass) error { return errors.New("no backup") }, nil, "[rest] the passes for default/web fail without end: no backup"},
 		"an error, with rights":  {func(pass) error { return errors.New("no backup") }, func(s *description.System) { s.Rules = everything() }, ""},
@@ -106,7 +106,7 @@ func TestLeakOfDrawnValue(t *testing.T) {
 		}
 		return p.create(configMap("copy", "drawn-at-random"))
 	}, nil)
-	j.Drawn["Secret default/db"] = map[string]bool{"data.user": true}
+	j.Random["Secret default/db"] = map[string]bool{"data.user": true}
 	j.CheckSteady("no fault, A", r)
 	wants(t, j, "[leak] ConfigMap default/copy shows the value of Secret default/db data.user")
 }

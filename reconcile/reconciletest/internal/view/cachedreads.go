@@ -13,16 +13,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-// cachedReads are the reads of a cache that passes do. A case makes one of them fail; those of event handlers never do.
+// cachedReads records the cached reads of passes. A case makes one of them fail; those of event handlers never fail.
 type cachedReads struct {
 	mu     sync.Mutex
 	inPass bool
 	done   map[cachedRead]bool
 	fail   string
-	left   int // failures to come
+	left   int // remaining failures
 	before string
 	then   func()
-	names  func(schema.GroupKind, types.NamespacedName) string // what stands for those that were drawn
+	names  func(schema.GroupKind, types.NamespacedName) string // returns canonical names
 }
 
 // cachedRead is a read of one object or, without a name, of a list.
@@ -32,7 +32,7 @@ type cachedRead struct {
 	list bool
 }
 
-// name is that of a read.
+// name returns the name of a read.
 func (r *cachedReads) name(c cachedRead) string {
 	if c.list {
 		return strings.TrimSpace("list " + c.kind.String() + " " + c.key.Namespace)
@@ -44,8 +44,8 @@ func (r *cachedReads) name(c cachedRead) string {
 	return "get " + objects.Name(c.kind.WithVersion(""), key)
 }
 
-// read notes a read, and returns the error that a case has put in its way. Its name is made only where a case asks for one, so that
-// what is measured is not this.
+// read records a read and returns its injected error. The name is computed only if a case needs it, so that it does not affect
+// measurements.
 func (r *cachedReads) read(one cachedRead) error {
 	r.interrupt(one)
 	r.mu.Lock()
@@ -64,14 +64,14 @@ func (r *cachedReads) read(one cachedRead) error {
 	return nil
 }
 
-// Pass notes that a pass begins or ends.
+// Pass records that a pass begins or ends.
 func (r *cachedReads) Pass(begins bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inPass = begins
 }
 
-// Before has something happen once, before the next read of that name.
+// Before calls then once, before the next read with the name.
 func (r *cachedReads) Before(name string, then func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,14 +91,14 @@ func (r *cachedReads) interrupt(one cachedRead) {
 	}
 }
 
-// Failing makes the next reads of that name fail.
+// Failing makes the next reads with the name fail.
 func (r *cachedReads) Failing(name string, times int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fail, r.left = name, times
 }
 
-// Names are the reads so far, sorted.
+// Names returns the reads so far, sorted.
 func (r *cachedReads) Names() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,3 +1,3 @@
-// Package view is the cache of one instance of an operator: a manager's cache in all but time, which the test moves. It lags,
-// and drops, doubles and reorders events, as a case wants it.
+// Package view is the cache of one instance of an operator: like a manager's cache, except that the test controls its timing. A case can
+// make it lag, and drop, duplicate and reorder events.
 package view

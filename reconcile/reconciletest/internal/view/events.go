@@ -8,8 +8,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Observe notes the state of the world as one that the cache will show. What happens between two calls is seen as one
-// change, as it may be by a watch that was interrupted.
+// Observe records the state of the world that the cache will show. Changes between two calls are seen as one change, as by an interrupted
+// watch.
 func (v *View) Observe() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -33,7 +33,7 @@ func (v *View) Observe() error {
 	return nil
 }
 
-// Sync observes the world and delivers the events of what the cache shows from now on.
+// Sync observes the world and delivers the events of the newly visible changes.
 func (v *View) Sync() error {
 	if err := v.Observe(); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (v *View) Sync() error {
 	return nil
 }
 
-// Advance lets the cache catch up by one step and reports whether it was behind.
+// Advance advances the cache by one step and reports whether it lagged.
 func (v *View) Advance() bool {
 	v.mu.Lock()
 	behind := false
@@ -64,7 +64,7 @@ func (v *View) Advance() bool {
 	return true
 }
 
-// show moves the kinds to the newest state that is old enough.
+// show advances the kinds to the newest state that is old enough.
 func (v *View) show() []Event {
 	var events []Event
 	for _, gvk := range v.watched() {
@@ -83,7 +83,7 @@ func (v *View) show() []Event {
 	return events
 }
 
-// move lets the stores of a kind follow what it shows.
+// move updates the stores of a kind.
 func (k *viewKind) move(v *View, gvk schema.GroupVersionKind, events []Event) {
 	for as, i := range k.informers {
 		if i.store != nil {
@@ -92,7 +92,7 @@ func (k *viewKind) move(v *View, gvk schema.GroupVersionKind, events []Event) {
 	}
 }
 
-// settle forgets what the events have replaced that were delivered.
+// settle drops the versions that delivered events have replaced.
 func (k *viewKind) settle() {
 	for _, i := range k.informers {
 		if i.store != nil {
@@ -101,7 +101,7 @@ func (k *viewKind) settle() {
 	}
 }
 
-// Resync tells the handlers of everything that is there once more, as the periodic resync does.
+// Resync delivers an event for every object, as the periodic resync does.
 func (v *View) Resync() {
 	v.mu.Lock()
 	var events []Event
@@ -115,7 +115,7 @@ func (v *View) Resync() {
 	v.deliver(events)
 }
 
-// changes are the events that lead from one state to the next.
+// changes returns the events between two states.
 func changes(gvk schema.GroupVersionKind, from, to world.Snapshot) []Event {
 	var events []Event
 	for _, key := range objects.SortedKeys(from) {
@@ -160,7 +160,7 @@ func (v *View) deliver(events []Event) {
 				d.after, err = i.object(k, e.key, e.After)
 			}
 			if err != nil || d.before == nil && d.after == nil {
-				continue // what cannot be converted, no informer could have decoded either
+				continue // an informer could not decode it either
 			}
 			for _, handler := range i.handlers {
 				d.handler = handler

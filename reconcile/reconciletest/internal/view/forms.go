@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// object returns an object in the representation; it is shared and must not be changed.
+// object returns an object in the representation. It is shared and must not be modified.
 func (v *View) object(
 	k *viewKind, gvk schema.GroupVersionKind, as representation, u *unstructured.Unstructured,
 ) (client.Object, error) {
@@ -41,7 +41,7 @@ func (v *View) object(
 	return out, nil
 }
 
-// empty is an object without content in a representation.
+// empty returns an object without content in a representation.
 func (v *View) empty(gvk schema.GroupVersionKind, as representation) (client.Object, error) {
 	switch as {
 	case "unstructured":

@@ -63,7 +63,7 @@ func (v *View) informer(gvk schema.GroupVersionKind, as representation) (*inform
 	return v.informerOf(k, gvk, as)
 }
 
-// informerOf returns the informer of a kind, which is made when it is asked for first.
+// informerOf returns the informer of a kind and creates it on first use.
 func (v *View) informerOf(k *viewKind, gvk schema.GroupVersionKind, as representation) (*informer, error) {
 	if i := k.informers[as]; i != nil {
 		return i, nil
@@ -76,7 +76,7 @@ func (v *View) informerOf(k *viewKind, gvk schema.GroupVersionKind, as represent
 	return k.informers[as], nil
 }
 
-// storeOf returns the store of a kind whose informer decides what it keeps, nil for one that keeps all.
+// storeOf returns the store of a kind whose informer reduces objects, nil for one that keeps entire objects.
 func (v *View) storeOf(k *viewKind, gvk schema.GroupVersionKind, as representation) (*store, error) {
 	if v.opts.NewInformer == nil {
 		return nil, nil //nolint:nilnil // see above
@@ -88,7 +88,7 @@ func (v *View) storeOf(k *viewKind, gvk schema.GroupVersionKind, as representati
 	return i.store, nil
 }
 
-// RemoveInformer drops the informer of a kind in the representation of the object.
+// RemoveInformer removes the informer of a kind in the representation of the object.
 func (v *View) RemoveInformer(_ context.Context, obj client.Object) error {
 	gvk, err := apiutil.GVKForObject(obj, v.world.Scheme)
 	if err != nil {
@@ -136,7 +136,7 @@ func (i *informer) AddEventHandler(
 	return r, nil
 }
 
-// object is a version of an object as the handlers of the informer get it, nil for what it has not.
+// object returns a version of an object for the handlers of the informer, nil if it does not contain the object.
 func (i *informer) object(k *viewKind, key types.NamespacedName, u *unstructured.Unstructured) (any, error) {
 	if i.store != nil {
 		return i.store.of(key, u), nil
@@ -144,7 +144,7 @@ func (i *informer) object(k *viewKind, key types.NamespacedName, u *unstructured
 	return i.view.object(k, i.gvk, i.as, u)
 }
 
-// AddEventHandlerWithResyncPeriod implements cache.Informer; nothing is sent again by itself.
+// AddEventHandlerWithResyncPeriod implements cache.Informer. There is no periodic resync.
 func (i *informer) AddEventHandlerWithResyncPeriod(
 	handler toolscache.ResourceEventHandler, _ time.Duration,
 ) (toolscache.ResourceEventHandlerRegistration, error) {
@@ -166,7 +166,7 @@ func (i *informer) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegi
 	return nil
 }
 
-// AddIndexers implements cache.Informer; indexes are added with IndexField.
+// AddIndexers implements cache.Informer. Use IndexField to add indexes.
 func (*informer) AddIndexers(toolscache.Indexers) error {
 	return errors.New("this cache has no indexers: use IndexField")
 }
@@ -177,7 +177,7 @@ func (*informer) HasSyncedChecker() toolscache.DoneChecker { return synced{} }
 
 func (*informer) IsStopped() bool { return false }
 
-// Begin notes that Setup is over: the informers run from now on.
+// Begin records that Setup has returned and informers run.
 func (v *View) Begin() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 
 var _ cache.Cache = (*View)(nil)
 
-// Get reads one object as the cache shows it.
+// Get reads one object from the cache.
 func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
 	options := client.GetOptions{}
 	options.ApplyOptions(opts)
@@ -58,7 +58,7 @@ func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 	return nil
 }
 
-// one returns an object as the cache has it, nil when there is none; it is shared and must not be changed.
+// one returns a cached object, nil if there is none. It is shared and must not be modified.
 func (v *View) one(k *viewKind, gvk schema.GroupVersionKind, as representation, key client.ObjectKey) (client.Object, error) {
 	s, err := v.storeOf(k, gvk, as)
 	if err != nil {
@@ -74,8 +74,8 @@ func (v *View) one(k *viewKind, gvk schema.GroupVersionKind, as representation, 
 	return v.object(k, gvk, as, u)
 }
 
-// List reads the objects that the options select, as the cache shows them. Unlike a real one it sorts them, so that a
-// run can be repeated; [Converge] reverses the order in some of its cases.
+// List reads the selected objects from the cache. Unlike a real cache it sorts them, so that a run is reproducible; [Converge] reverses
+// the order in some cases.
 func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	options := client.ListOptions{}
 	options.ApplyOptions(opts)
@@ -115,7 +115,7 @@ func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.Li
 	return err
 }
 
-// several returns the objects that the options of a list select, sorted; they are shared and must not be changed.
+// several returns the selected objects, sorted. They are shared and must not be modified.
 func (v *View) several(
 	k *viewKind, gvk schema.GroupVersionKind, as representation, options *client.ListOptions,
 ) ([]runtime.Object, error) {
@@ -184,7 +184,7 @@ func (v *View) IndexField(_ context.Context, obj client.Object, field string, ex
 	return s.AddIndexers(toolscache.Indexers{indexName(field): indexBy(extract)})
 }
 
-// indexesFor is why a cache cannot answer to a selector of fields: it knows the objects of a value, and of fields that are indexed.
+// indexesFor returns an error if the cache cannot evaluate a field selector: it supports only exact values of indexed fields.
 func (v *View) indexesFor(gvk schema.GroupVersionKind, selector fields.Selector) error {
 	if selector == nil {
 		return nil

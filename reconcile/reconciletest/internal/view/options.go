@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// kind returns what the cache knows of a kind, which it lists when it is asked for it for the first time.
+// kind returns the cached state of a kind, which is listed on first use.
 func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	if k := v.kinds[gvk]; k != nil {
 		return k, nil
@@ -51,7 +51,7 @@ func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	return k, nil
 }
 
-// keeps is what the options of the cache say of a kind.
+// keeps returns the cache options of a kind.
 func (v *View) keeps(gvk schema.GroupVersionKind) *kept {
 	if k := v.kept[gvk]; k != nil {
 		return k
@@ -92,7 +92,7 @@ func namespacesOf(configs map[string]cache.Config) []string {
 	return out
 }
 
-// in returns the error of a read in a namespace that the cache does not have; of kinds without namespaces it has all.
+// in returns the error of a read in a namespace that is not cached. Cluster-scoped kinds are always cached.
 func (k *kept) in(verb, namespace string) error {
 	if namespace == "" || len(k.namespaces) == 0 || slices.Contains(k.namespaces, namespace) {
 		return nil
@@ -100,7 +100,7 @@ func (k *kept) in(verb, namespace string) error {
 	return fmt.Errorf("unable to %s: %s because of unknown namespace for the cache", verb, namespace)
 }
 
-// has reports whether the cache keeps an object.
+// has reports whether the cache contains an object.
 func (k *kept) has(u *unstructured.Unstructured) bool {
 	if k.labels != nil && !k.labels.Matches(objects.Labels(u)) || k.in("", u.GetNamespace()) != nil {
 		return false
@@ -115,7 +115,7 @@ func (k *kept) has(u *unstructured.Unstructured) bool {
 	return matches && err == nil
 }
 
-// filter leaves out what the options of the cache leave out.
+// filter removes objects by the options of the cache.
 func (v *View) filter(gvk schema.GroupVersionKind, state world.Snapshot) world.Snapshot {
 	k := v.keeps(gvk)
 	if k.labels == nil && k.fields == nil && k.namespaces == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// exact is why a selector of fields is none that a cache can answer to.
+// exact returns an error if a cache cannot evaluate a field selector.
 func exact(selector fields.Selector) error {
 	requirements := selector.Requirements()
 	if len(requirements) == 0 || slices.ContainsFunc(requirements, func(one fields.Requirement) bool { return one.Operator == selection.NotEquals }) {
@@ -30,20 +30,20 @@ func exact(selector fields.Selector) error {
 
 var errNotExact = errors.New("non-exact field matches are not supported by the cache")
 
-// PartialError is the answer to a read of what the cache has a part of only.
+// PartialError is the error of a read from a cache that contains only a part of the data.
 type PartialError struct {
 	// What is the object, or the kind of a list.
 	What  string
 	cause error
 }
 
-// Error is what the cache said.
+// Error returns the error of the cache.
 func (e *PartialError) Error() string { return e.cause.Error() }
 
-// Unwrap returns what the cache said.
+// Unwrap returns the error of the cache.
 func (e *PartialError) Unwrap() error { return e.cause }
 
-// newStore is the store of a kind whose informer decides what it keeps, nil for one that keeps all.
+// newStore returns the store of a kind whose informer reduces objects, nil for one that keeps entire objects.
 func (v *View) newStore(k *viewKind, gvk schema.GroupVersionKind, as representation) (*store, error) {
 	if v.opts.NewInformer == nil {
 		return nil, nil //nolint:nilnil // see above
@@ -86,24 +86,24 @@ func (s *store) put(v *View, gvk schema.GroupVersionKind, as representation, u *
 	return s.GetIndexer().Add(kept)
 }
 
-// move stores what events tell of.
+// move updates the store by events.
 func (s *store) move(v *View, gvk schema.GroupVersionKind, as representation, events []Event) {
 	for _, e := range events {
 		if e.Before != nil {
 			s.replaced[e.Before] = s.items[e.key].kept
 		}
 		if e.After != nil {
-			_ = s.put(v, gvk, as, e.After) // a real informer logs it, and goes on
+			_ = s.put(v, gvk, as, e.After) // a real informer logs it and continues
 			continue
 		}
 		if kept := s.items[e.key].kept; kept != nil {
-			_ = s.GetIndexer().Delete(kept) // whose key is known
+			_ = s.GetIndexer().Delete(kept) // the key is known
 			delete(s.items, e.key)
 		}
 	}
 }
 
-// of returns what is, or was, kept of a version of an object.
+// of returns the current or former reduced version of an object.
 func (s *store) of(key types.NamespacedName, u *unstructured.Unstructured) any {
 	if known := s.items[key]; known.from == u {
 		return known.kept
@@ -111,7 +111,7 @@ func (s *store) of(key types.NamespacedName, u *unstructured.Unstructured) any {
 	return s.replaced[u]
 }
 
-// get returns what is kept of an object, as a manager's cache does; nil when there is none.
+// get returns a reduced object, as a manager's cache does; nil if there is none.
 func (s *store) get(gvk schema.GroupVersionKind, key types.NamespacedName) (client.Object, error) {
 	text := key.Name
 	if key.Namespace != "" {
@@ -131,7 +131,7 @@ func (s *store) get(gvk schema.GroupVersionKind, key types.NamespacedName) (clie
 	return object, nil
 }
 
-// list returns what is kept of the objects that the options select, sorted.
+// list returns the selected reduced objects, sorted.
 func (s *store) list(options *client.ListOptions) ([]runtime.Object, error) {
 	found, err := s.found(options)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *store) list(options *client.ListOptions) ([]runtime.Object, error) {
 	return out, nil
 }
 
-// found are the items of a namespace, or those with values of fields.
+// found returns the items of a namespace, or those with field values.
 func (s *store) found(options *client.ListOptions) ([]any, error) {
 	switch {
 	case options.FieldSelector != nil:
@@ -174,7 +174,7 @@ func (s *store) found(options *client.ListOptions) ([]any, error) {
 	return s.GetIndexer().List(), nil
 }
 
-// byFields are the items with values of fields, as a manager's cache finds them.
+// byFields returns the items with field values, as a manager's cache does.
 func (s *store) byFields(requirements fields.Requirements, namespace string) ([]any, error) {
 	items, err := s.GetIndexer().ByIndex(indexName(requirements[0].Field), indexKey(namespace, requirements[0].Value))
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *store) byFields(requirements fields.Requirements, namespace string) ([]
 	return items, err
 }
 
-// indexName and indexKey are those of controller-runtime, which informers may know.
+// indexName and indexKey return the names and keys of controller-runtime, which informers may use.
 func indexName(field string) string { return "field:" + field }
 
 func indexKey(namespace, value string) string {
@@ -204,7 +204,7 @@ func indexKey(namespace, value string) string {
 	return namespace + "/" + value
 }
 
-// indexBy is the function of an index over a field.
+// indexBy returns the index function for a field.
 func indexBy(extract client.IndexerFunc) toolscache.IndexFunc {
 	return func(kept any) ([]string, error) {
 		object, ok := kept.(client.Object)

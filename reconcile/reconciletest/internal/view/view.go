@@ -20,16 +20,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// View is the cache of one instance of an operator: a manager's cache in all but time, which the test moves. What the
-// world holds shows up when sync is called, as many calls late as lag says.
+// View is the cache of one instance of an operator: like a manager's cache, except that the test controls its timing. A change of the
+// world appears after a number of calls of Sync, the lag.
 type View struct {
 	world *world.World
 	lag   func(schema.GroupVersionKind) int
-	shake func([]Event) []Event // drops, doubles and reorders events; nil delivers them as they are
+	shake func([]Event) []Event // drops, duplicates and reorders events; nil does not change them
 	opts  cache.Options
-	// Delivered is called when all handlers of an event were called; they come in no order. Nil does nothing.
+	// Delivered is called after all handlers of an event, which have no order. Optional.
 	Delivered func()
-	Past      *Past // what a new cache shows first; nil is the present
+	Past      *Past // initial state of a new cache; nil is the present
 
 	Reads cachedReads
 
@@ -37,17 +37,17 @@ type View struct {
 	begun   bool     // informers run
 	whole   []string // see Whole
 	tick    int
-	seen    uint64 // the revision of the world at the last sync
+	seen    uint64 // revision of the world at the last sync
 	kinds   map[schema.GroupVersionKind]*viewKind
 	kept    map[schema.GroupVersionKind]*kept
 	indexes map[schema.GroupVersionKind]map[string]client.IndexerFunc
 }
 
-// Past is what a cache shows that is behind: all kinds, or one alone, as they were.
+// Past is the past state that a lagging cache shows: all kinds, or one.
 type Past struct {
 	State  map[schema.GroupVersionKind]world.Snapshot
 	Kind   string // empty is all
-	Passes int    // that see it; fewer when there is nothing left to do
+	Passes int    // number of passes that see it; fewer if the operator is idle
 }
 
 type viewKind struct {
@@ -69,7 +69,7 @@ type converted struct {
 	to   client.Object
 }
 
-// representation is the form in which an informer keeps a kind.
+// representation is the form in which an informer stores a kind.
 type representation string
 
 func representationOf(obj runtime.Object) representation {
@@ -82,7 +82,7 @@ func representationOf(obj runtime.Object) representation {
 	return "typed"
 }
 
-// New makes a cache with the options of the manager, which shows each kind as it is when it is asked for it first.
+// New returns a cache with the options of the manager. It shows the state of each kind at its first use.
 func New(w *world.World, opts cache.Options) *View {
 	return &View{
 		Reads: cachedReads{names: w.ShownAs},
@@ -93,8 +93,7 @@ func New(w *world.World, opts cache.Options) *View {
 	}
 }
 
-// Disturb sets how events are dropped, doubled and reordered (nil delivers them as they are) and how many passes caches lag, by
-// kind.
+// Disturb sets how events are dropped, duplicated and reordered (nil does not change them) and by how many passes caches lag, by kind.
 func (v *View) Disturb(shake func([]Event) []Event, lag map[string]int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -119,10 +118,10 @@ func (v *View) Start(ctx context.Context) error {
 	return nil
 }
 
-// WaitForCacheSync is true: a view lists a kind when it is asked for it.
+// WaitForCacheSync returns true: a view lists a kind on first use.
 func (v *View) WaitForCacheSync(context.Context) bool { return true }
 
-// lagOf turns the delays of a case into those of kinds.
+// lagOf converts the delays of a case to those of kinds.
 func lagOf(delays map[string]int) func(schema.GroupVersionKind) int {
 	return func(gvk schema.GroupVersionKind) int {
 		if d, known := delays[gvk.Kind]; known {
@@ -132,7 +131,7 @@ func lagOf(delays map[string]int) func(schema.GroupVersionKind) int {
 	}
 }
 
-// Names are the kinds that the cache has, for the cases in which one of them lags.
+// Names returns the cached kinds, for the cases in which one of them lags.
 func (v *View) Names() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -145,14 +144,14 @@ func (v *View) Names() []string {
 	return names
 }
 
-// Whole are the kinds that the cache keeps whole only because its options do not say how a controller would have it keep them, sorted.
+// Whole returns the kinds whose objects are cached entirely only because the options do not define how a controller reduces them, sorted.
 func (v *View) Whole() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Sorted(slices.Values(v.whole))
 }
 
-// kept is what the options of the cache keep of a kind.
+// kept are the cache options of a kind.
 type kept struct {
 	labels     labels.Selector // nil keeps all
 	fields     fields.Selector // nil keeps all
@@ -160,7 +159,7 @@ type kept struct {
 	transform  toolscache.TransformFunc
 }
 
-// Event is one change as a watch tells of it: before is nil for an object that appeared, after for one that is gone.
+// Event is one change: Before is nil for a new object, After for a deleted one.
 type Event struct {
 	gvk           schema.GroupVersionKind
 	key           types.NamespacedName
@@ -173,10 +172,10 @@ type informer struct {
 	gvk      schema.GroupVersionKind
 	as       representation
 	handlers []*registration
-	store    *store // nil for one that keeps all
+	store    *store // nil if it keeps entire objects
 }
 
-// registration is a handler; what was there when it came is told to it at once.
+// registration is a handler; it receives the existing objects when it is added.
 type registration struct {
 	toolscache.ResourceEventHandler
 }
@@ -190,19 +189,19 @@ func (v *View) watched() []schema.GroupVersionKind {
 	return kinds
 }
 
-// decider is an informer that decides what it keeps of each object, such as those of controller.CacheOptions, which keep of the objects of
-// others the metadata only. Nobody runs it: the view moves its store.
+// decider is an informer that reduces objects, such as those of controller.CacheOptions, which store only metadata of other owners'
+// objects. It does not run: the view updates its store.
 type decider interface {
 	toolscache.SharedIndexInformer
-	// Begin notes that the informer runs.
+	// Begin records that the informer runs.
 	Begin()
-	// Reduce returns what the informer puts into its store for an object, which it may change.
+	// Reduce returns the stored form of an object, which it may modify.
 	Reduce(object any) (any, error)
-	// Accept returns the handler that the informer gives its events to when it is given another one.
+	// Accept returns the wrapped form of an event handler.
 	Accept(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandler, error)
 }
 
-// store is what a decider has of a kind in one representation.
+// store is the store of a decider for a kind in one representation.
 type store struct {
 	decider
 
@@ -210,7 +209,7 @@ type store struct {
 	replaced map[*unstructured.Unstructured]any // by the last events
 }
 
-// item is what is kept of a version of an object.
+// item is the reduced form of a version of an object.
 type item struct {
 	from *unstructured.Unstructured
 	kept any

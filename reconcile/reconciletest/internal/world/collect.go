@@ -15,18 +15,17 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// alive are the objects of a world, as owner references mean them: by UID, with the namespace that they are in.
+// alive are the existing objects for owner references: by UID, with their namespace.
 type alive map[types.UID]string
 
-// owns reports whether a reference of an object leads to an owner that is there. An owner in another namespace is none, and one
-// with a namespace is nothing that the garbage collector can find for an object without one, which then stays for ever.
+// owns reports whether an owner reference is valid. An owner in another namespace does not count, and neither does a namespaced owner of
+// a cluster-scoped object, which the garbage collector cannot find; such an object remains forever.
 func (a alive) owns(ref metav1.OwnerReference, u *unstructured.Unstructured) bool {
 	namespace, there := a[ref.UID]
 	return there && (namespace == "" || namespace == u.GetNamespace())
 }
 
-// collect deletes what all owners of are gone, as Kubernetes' garbage collector does in the background. An API server
-// alone has none.
+// collect deletes the objects without a remaining owner, as Kubernetes' garbage collector does in the background.
 func (w *World) collect(ctx context.Context) error {
 	all, err := w.All()
 	if err != nil {
@@ -58,7 +57,7 @@ func (w *World) collect(ctx context.Context) error {
 	return nil
 }
 
-// isNamespaced reports whether the kind of a reference has namespaces.
+// isNamespaced reports whether the kind of a reference is namespaced.
 func (w *World) isNamespaced(ref metav1.OwnerReference) bool {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {
@@ -73,7 +72,7 @@ func (w *World) erase(ctx context.Context, u *unstructured.Unstructured) error {
 	return client.IgnoreNotFound(w.Client.Delete(ctx, u.DeepCopy(), client.Preconditions{UID: &uid}))
 }
 
-// cleanUp deletes Jobs that are done and whose time to live is over, as their controller does.
+// cleanUp deletes completed Jobs after their TTL, as their controller does.
 func (w *World) cleanUp(ctx context.Context) error {
 	jobs := schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
 	if !slices.Contains(w.Kinds(), jobs) {
@@ -97,7 +96,7 @@ func (w *World) cleanUp(ctx context.Context) error {
 	return nil
 }
 
-// finishedAt is when a Job was completed or failed: the time of its condition, or when it was made if that has none.
+// finishedAt returns the time at which a Job completed or failed: that of its condition, or its creation if the condition has none.
 func finishedAt(u *unstructured.Unstructured) (time.Time, bool) {
 	status, _ := u.Object["status"].(map[string]any)
 	for _, condition := range objects.Maps(status, "conditions") {

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// Plain prints the namespace of the test as "default", on a real API server too.
+// Plain prints the namespace of the test as "default", also on a real API server.
 func (w *World) Plain(name string) string {
 	return strings.ReplaceAll(name, " "+w.namespace+"/", " "+description.TestNamespace+"/")
 }
@@ -30,7 +30,7 @@ func (w *World) Finds(obj client.Object) (name string, found bool) {
 	return objects.Name(gvk, key), err != nil || items[key] != nil
 }
 
-// Differs reports how an object is not what is wanted of it, "" when it is.
+// Differs describes the difference between an object and its expectation, "" if there is none.
 func (w *World) Differs(obj client.Object) string {
 	wanted := obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
 	gvk, err := w.Place(wanted)
@@ -59,7 +59,7 @@ func (w *World) Differs(obj client.Object) string {
 	return ""
 }
 
-// current gives the generation of an object the name that Normalise gives it.
+// current replaces the generation of an object by the name that Normalise uses.
 func current(value any, generation int64) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -76,7 +76,7 @@ func current(value any, generation int64) any {
 	return value
 }
 
-// unreadyText is what the condition Ready of an object says when it is not True.
+// unreadyText returns the reason and message of the condition Ready of an object if it is not True.
 func unreadyText(u *unstructured.Unstructured) string {
 	status, _ := u.Object["status"].(map[string]any)
 	for _, c := range objects.Maps(status, "conditions") {
@@ -98,7 +98,7 @@ func keysOf(items Snapshot) string {
 	return strings.Join(names, ", ")
 }
 
-// prune leaves out empty maps, which Go writes for structs that are not set.
+// prune removes empty maps, which Go marshals for unset structs.
 func prune(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -125,7 +125,7 @@ func prune(value any) any {
 	return value
 }
 
-// project keeps of a value what the expected one speaks of.
+// project returns the part of a value that the expected one contains.
 func project(got, want any) any {
 	switch w := want.(type) {
 	case map[string]any:

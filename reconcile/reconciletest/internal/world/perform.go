@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// Perform carries out a step from outside.
+// Perform executes an external step.
 func (w *World) Perform(ctx context.Context, s description.Step, first bool) error {
 	for n, owner := range w.System.Subjects() {
 		of := s
@@ -51,7 +51,7 @@ func (w *World) performOn(ctx context.Context, owner client.Object, s descriptio
 	}
 	live := owner.DeepCopyObject().(client.Object) //nolint:forcetypeassert // as above
 	if err := w.Client.Get(ctx, client.ObjectKeyFromObject(wanted), live); apierrors.IsNotFound(err) {
-		return w.Add(ctx, wanted) // an earlier step was about less owners
+		return w.Add(ctx, wanted) // an earlier step had fewer owners
 	} else if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (w *World) performOn(ctx context.Context, owner client.Object, s descriptio
 	if err != nil {
 		return err
 	}
-	// Everything but metadata and status is what the user has asked for.
+	// The user declares everything except metadata and status.
 	for field := range stored.Object {
 		if !slices.Contains([]string{"metadata", "status", "apiVersion", "kind"}, field) {
 			delete(stored.Object, field)
@@ -95,7 +95,7 @@ func (w *World) performOn(ctx context.Context, owner client.Object, s descriptio
 	return w.Client.Update(ctx, stored)
 }
 
-// redeclared are the labels or annotations of an object after its user has declared others: what no spec speaks of stays.
+// redeclared returns the labels or annotations of an object after its user has declared others: those in no spec are kept.
 func redeclared(stored, target map[string]string, specs ...map[string]string) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, stored)

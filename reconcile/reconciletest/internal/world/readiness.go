@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// OwnerKinds are the kinds of the system's owners.
+// OwnerKinds returns the kinds of the system's owners.
 func (w *World) OwnerKinds() map[schema.GroupKind]bool {
 	out := map[schema.GroupKind]bool{}
 	for _, owner := range w.System.Owners {
@@ -22,7 +22,7 @@ func (w *World) OwnerKinds() map[schema.GroupKind]bool {
 	return out
 }
 
-// Claims are the owners that call themselves ready by a condition, by name.
+// Claims returns the owners that report ready by a condition, by name.
 func (w *World) Claims() ([]string, error) {
 	all, err := w.All()
 	if err != nil {
@@ -41,19 +41,19 @@ func (w *World) Claims() ([]string, error) {
 	return out, nil
 }
 
-// SaysReady reports a condition Ready that is True and speaks of the current spec.
+// SaysReady reports whether the condition Ready is True for the current spec.
 func SaysReady(u *unstructured.Unstructured) bool {
 	status, _ := u.Object["status"].(map[string]any)
 	return ClaimsReady(u) && slices.ContainsFunc(objects.Maps(status, "conditions"), func(c map[string]any) bool { return c["type"] == "Ready" })
 }
 
-// Workloads are the kinds whose readiness is read from numbers.
+// Workloads returns the kinds whose readiness is derived from counts.
 func Workloads() []schema.GroupVersionKind {
 	apps := schema.GroupVersion{Group: "apps", Version: "v1"}
 	return []schema.GroupVersionKind{apps.WithKind("Deployment"), apps.WithKind("StatefulSet"), apps.WithKind("DaemonSet")}
 }
 
-// Unready returns why a workload is not ready, as kubectl rollout status would, "" when it is.
+// Unready returns the reason why a workload is not ready, as kubectl rollout status would, "" if it is.
 func Unready(u *unstructured.Unstructured) string {
 	observed, _, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
 	if observed < u.GetGeneration() {
@@ -74,8 +74,7 @@ func fewer(u *unstructured.Unstructured, counted string, wanted ...string) strin
 	return ""
 }
 
-// ClaimsReady reads a status as kstatus does: it speaks of the current generation, and the condition Ready, if there is
-// one, is True.
+// ClaimsReady evaluates a status as kstatus does: it is of the current generation, and the condition Ready, if it exists, is True.
 func ClaimsReady(u *unstructured.Unstructured) bool {
 	status, _ := u.Object["status"].(map[string]any)
 	observed, has := status["observedGeneration"].(int64)
@@ -92,7 +91,7 @@ func ClaimsReady(u *unstructured.Unstructured) bool {
 	return has
 }
 
-// Waiting reports whether a workload is not ready: who waits for it may fail until then.
+// Waiting reports whether a workload is not ready; an operator that waits for it may fail until then.
 func (w *World) Waiting() bool {
 	for _, gvk := range Workloads() {
 		items, err := w.List(gvk)

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// Withdraw deletes the definition of a kind, and all objects of it, as the API server does: nobody can ask for the kind any more.
+// Withdraw deletes the definition of a kind and all of its objects, as the API server does.
 func (w *World) Withdraw(ctx context.Context, kind schema.GroupKind) error {
 	for _, gvk := range w.Kinds() {
 		if gvk.GroupKind() != kind {
@@ -40,14 +40,14 @@ func (w *World) Withdraw(ctx context.Context, kind schema.GroupKind) error {
 	return nil
 }
 
-// Restore defines the kind again that was withdrawn.
+// Restore restores the definition of the withdrawn kind.
 func (w *World) Restore() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.withdrawn = schema.GroupKind{}
 }
 
-// Served is the error of a request about a kind that is not served, or nil.
+// Served returns the error of a request about a kind that is not served, or nil.
 func (w *World) Served(kind schema.GroupKind, versions ...string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *World) Served(kind schema.GroupKind, versions ...string) error {
 	return &meta.NoKindMatchError{GroupKind: kind, SearchedVersions: versions}
 }
 
-// ServedMapper is the RESTMapper of the operator: it knows the kinds that are served.
+// ServedMapper returns the RESTMapper of the operator, with the served kinds.
 func (w *World) ServedMapper() meta.RESTMapper { return servedMapper{w.Mapper, w} }
 
 type servedMapper struct {

@@ -17,7 +17,7 @@ import (
 func TestNormalise(t *testing.T) {
 	t.Parallel()
 	names := world.Identities{
-		Texts: map[string]string{"u-1": "<uid of Widget default/web>", "": "nothing", "of-q4rx": "of-*", "of-q4rx-env": "of-*-env"}, Drawn: map[string]bool{"q4rx": true},
+		Texts: map[string]string{"u-1": "<uid of Widget default/web>", "": "nothing", "of-q4rx": "of-*", "of-q4rx-env": "of-*-env"}, Random: map[string]bool{"q4rx": true},
 	}
 	recent := time.Now().UTC().Format(time.RFC3339)
 	for name, c := range map[string]struct{ from, want string }{

@@ -26,7 +26,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/schedule"
 )
 
-// World is the cluster of one run, fake or real, and its time.
+// World is the cluster of one run, fake or real, and its clock.
 type World struct {
 	System    description.Prepared
 	Scheme    *runtime.Scheme
@@ -34,25 +34,25 @@ type World struct {
 	Clock     *schedule.Clock
 	Client    client.WithWatch      // of the test, not counted
 	Fake      *apiserver.Server     // nil on a real API server
-	Outside   any                   // of the cluster, nil for nothing
-	Outer     external.MemoryClaims // claims of what is outside
+	Outside   any                   // external dependencies, nil for none
+	Outer     external.MemoryClaims // claims of external resources
 	namespace string
-	Reversed  bool // caches list backwards
-	Off       bool // the operator is switched off, see Singleton
-	Slow      bool // the others act only when the operator has nothing left to do
+	Reversed  bool // caches list in reverse order
+	Off       bool // the operator is disabled, see Singleton
+	Slow      bool // the others act only when the operator is idle
 	Frozen    bool // the others do not act at all
-	Listen    bool // what is logged is kept
-	Refusing  bool // a refusal lasts until it is lifted
-	Perpetual bool // something changes at times of its own, again and again
+	Listen    bool // the log is recorded
+	Refusing  bool // a rejection lasts until it is ended
+	Perpetual bool // the system changes something on a schedule
 	Began     time.Time
-	Until     time.Time // when the current step ends, for a system with a horizon
+	Until     time.Time // end of the current step, for a system with a horizon
 
 	mu        sync.Mutex
 	withdrawn schema.GroupKind                 // a kind that is not served
-	touched   map[schema.GroupVersionKind]bool // kinds that a real world may have objects of; informers start at once
+	touched   map[schema.GroupVersionKind]bool // kinds that a real world may contain; informers start immediately
 }
 
-// New makes a world with what is given in it. Namespace is for a real API server; the fake one uses "default".
+// New creates a world with the given objects. namespace is for a real API server; the fake one uses "default".
 func New(ctx context.Context, system description.Prepared, namespace string) (*World, error) {
 	w := &World{
 		System: system, Scheme: system.Scheme, namespace: description.TestNamespace, touched: map[schema.GroupVersionKind]bool{},
@@ -92,7 +92,7 @@ func (w *World) connect(namespace string) error {
 	return nil
 }
 
-// Add creates a copy of an object, in the namespace of the test unless it names one, and stores its status.
+// Add creates a copy of an object, by default in the namespace of the test, and stores its status.
 func (w *World) Add(ctx context.Context, obj client.Object) error {
 	created := obj.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
 	gvk, err := w.Place(created)
@@ -125,7 +125,7 @@ func (w *World) Add(ctx context.Context, obj client.Object) error {
 	return nil
 }
 
-// Place gives an object the namespace of the test when it needs one and names none.
+// Place sets the namespace of the test on a namespaced object without one.
 func (w *World) Place(obj client.Object) (schema.GroupVersionKind, error) {
 	gvk, err := apiutil.GVKForObject(obj, w.Scheme)
 	if err != nil {
@@ -142,7 +142,7 @@ func (w *World) Place(obj client.Object) (schema.GroupVersionKind, error) {
 	return gvk, nil
 }
 
-// Touch notes that there may be objects of a kind, for a real API server, which is not asked for all kinds.
+// Touch records that objects of a kind may exist, for a real API server, where not all kinds are listed.
 func (w *World) Touch(gvk schema.GroupVersionKind) {
 	if w.Fake == nil {
 		w.mu.Lock()
@@ -151,7 +151,7 @@ func (w *World) Touch(gvk schema.GroupVersionKind) {
 	}
 }
 
-// Kinds are those that there may be objects of, sorted.
+// Kinds returns the kinds that may have objects, sorted.
 func (w *World) Kinds() []schema.GroupVersionKind {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,7 +167,7 @@ func (w *World) Kinds() []schema.GroupVersionKind {
 	return kinds
 }
 
-// List returns the objects of a kind: all of the fake world, and on a real server those of the test's namespace and the
+// List returns the objects of a kind: all objects of the fake world, and on a real server those of the test's namespace and the
 // cluster-scoped ones.
 func (w *World) List(gvk schema.GroupVersionKind) (Snapshot, error) {
 	if w.Fake != nil {
@@ -192,7 +192,7 @@ func (w *World) List(gvk schema.GroupVersionKind) (Snapshot, error) {
 	return out, nil
 }
 
-// Revision grows with every change; only the fake world can count it.
+// Revision grows with every change. Only the fake world is countable.
 func (w *World) Revision() (revision uint64, countable bool) {
 	if w.Fake == nil {
 		return 0, false
@@ -200,7 +200,7 @@ func (w *World) Revision() (revision uint64, countable bool) {
 	return w.Fake.Revision(), true
 }
 
-// Resource is the resource of a kind; that of a kind that nobody has defined is guessed.
+// Resource returns the resource of a kind; it is guessed for a kind without a definition.
 func (w *World) Resource(gvk schema.GroupVersionKind) schema.GroupResource {
 	if mapping, err := w.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version); err == nil {
 		return mapping.Resource.GroupResource()
@@ -208,7 +208,7 @@ func (w *World) Resource(gvk schema.GroupVersionKind) schema.GroupResource {
 	return schema.GroupResource{Group: gvk.Group, Resource: plural.Of(gvk.Kind)}
 }
 
-// All are the objects of the world by kind.
+// All returns the objects of the world by kind.
 func (w *World) All() (map[schema.GroupVersionKind]Snapshot, error) {
 	out := map[schema.GroupVersionKind]Snapshot{}
 	for _, gvk := range w.Kinds() {
@@ -221,7 +221,7 @@ func (w *World) All() (map[schema.GroupVersionKind]Snapshot, error) {
 	return out, nil
 }
 
-// Versions are the resourceVersions of all objects by UID: what differs has been written.
+// Versions returns the resourceVersions of all objects by UID, to detect writes.
 func (w *World) Versions() (map[types.UID]string, error) {
 	all, err := w.All()
 	if err != nil {
@@ -236,8 +236,8 @@ func (w *World) Versions() (map[types.UID]string, error) {
 	return out, nil
 }
 
-// others is the client of everybody else. On a real API server, which other tests use too, its lists are of the test's
-// namespace.
+// others returns the client of all other controllers. On a real API server, which other tests use too, its lists are restricted to the
+// test's namespace.
 func (w *World) others() client.Client {
 	if w.Fake != nil {
 		return w.Client
@@ -262,24 +262,23 @@ func (w *World) others() client.Client {
 	})
 }
 
-// outsideKey is the key of what is outside in the context of a stand-in.
+// outsideKey is the context key of the external dependencies for a stand-in.
 type outsideKey struct{}
 
-// OutsideFrom returns what is outside of the cluster of the world that a stand-in is called on, nil for any other context.
+// OutsideFrom returns the external dependencies of the world of a stand-in's context, nil for any other context.
 func OutsideFrom(ctx context.Context) any { return ctx.Value(outsideKey{}) }
 
-// slowKey is the key in the context of a stand-in that is slow.
+// slowKey is the context key of a slow stand-in.
 type slowKey struct{}
 
-// SlowFrom reports whether the others of the world that a stand-in is called on are slow: what they do in several steps is then seen
-// after each of them.
+// SlowFrom reports whether the stand-ins of the context's world are slow: the operator then sees each of their steps.
 func SlowFrom(ctx context.Context) bool { return ctx.Value(slowKey{}) != nil }
 
 const worldRounds = 50
 
 var errRestless = errors.New("the stand-ins never come to rest: does one of them write when nothing is left to do?")
 
-// Turn lets everybody but the operator act until nothing changes: the stand-ins and garbage collection.
+// Turn runs all other controllers until nothing changes: the stand-ins and garbage collection.
 func (w *World) Turn(ctx context.Context) error {
 	others := w.others()
 	ctx = context.WithValue(ctx, outsideKey{}, w.Outside)
@@ -303,13 +302,13 @@ func (w *World) Turn(ctx context.Context) error {
 			return err
 		}
 		if after, _ := w.Revision(); !countable || after == before || w.Slow {
-			return nil // the slow ones are asked again when the operator has seen this
+			return nil // slow ones run again when the operator has seen this
 		}
 	}
 	return errRestless
 }
 
-// Setup is that of the operator as the current step wants it.
+// Setup returns the operator's setup for the current step.
 func (w *World) Setup() func(mgr manager.Manager) error {
 	if w.Off {
 		return w.System.Singleton.Off
@@ -317,5 +316,5 @@ func (w *World) Setup() func(mgr manager.Manager) error {
 	return w.System.Setup
 }
 
-// Snapshot is all objects of one kind at one moment. Nobody changes it.
+// Snapshot is all objects of one kind at one moment. It must not be modified.
 type Snapshot map[types.NamespacedName]*unstructured.Unstructured

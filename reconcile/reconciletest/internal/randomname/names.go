@@ -1,4 +1,4 @@
-package drawn
+package randomname
 
 import (
 	"slices"
@@ -9,34 +9,34 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Names are the forms of the names that an operator draws, as far as two runs of the same story have shown them. It is safe for
-// concurrent use; a nil Names knows none.
+// Names are the forms of an operator's random names, as learned from runs of the same story. It is safe for concurrent use; a nil Names
+// is empty.
 type Names struct {
 	mu    sync.RWMutex
 	forms []form
-	fixed map[identity]bool // what two runs have in common
+	fixed map[identity]bool // objects in both runs
 }
 
-// identity is one object.
+// identity identifies one object.
 type identity struct {
 	kind schema.GroupKind
 	key  types.NamespacedName
 }
 
-// Object is what is looked at of an object of a run.
+// Object is the relevant part of an object of a run.
 type Object struct {
 	Kind schema.GroupKind
 	Key  types.NamespacedName
-	// Owners are the objects that it refers to as its owners.
+	// Owners are the objects in its owner references.
 	Owners []Owner
-	// Shape is what objects that stand for each other in two runs have in common beside that.
+	// Shape is a property that corresponding objects of two runs share.
 	Shape string
 }
 
 // Owner is an owner of an object.
 type Owner struct{ Kind, Name string }
 
-// Differ reports whether two runs of the same story have objects whose names may have been drawn: as many, of other names.
+// Differ reports whether two runs of the same story have objects with possibly random names: equally many, with different names.
 func Differ(one, other []Object) bool {
 	there := map[identity]bool{}
 	for _, o := range one {
@@ -45,9 +45,9 @@ func Differ(one, other []Object) bool {
 	return len(one) == len(other) && slices.ContainsFunc(other, func(o Object) bool { return !there[identity{o.Kind, o.Key}] })
 }
 
-// Learn takes up how the names of objects differ in three runs of the same story. Those of one kind that have like owners and the same shape stand
-// for each other, if all runs have as many, and none of their names comes again: who takes one of a few is another matter. It reports whether it
-// has learned anything.
+// Learn learns the forms of names that differ in three runs of the same story. Objects of one kind with equivalent owners and the same
+// shape correspond, if all runs have equally many and their names are distinct: repeated names are a choice among a few. It reports
+// whether it has learned anything.
 func (n *Names) Learn(one, other, third []Object) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -55,7 +55,7 @@ func (n *Names) Learn(one, other, third []Object) bool {
 		n.fixed = map[identity]bool{}
 	}
 	runs := map[identity]int{}
-	names := map[string]bool{} // that come again, whatever the kind
+	names := map[string]bool{} // repeated names, of any kind
 	for _, o := range slices.Concat(one, other, third) {
 		id := identity{o.Kind, o.Key}
 		if runs[id]++; runs[id] > 1 {
@@ -72,14 +72,14 @@ func (n *Names) Learn(one, other, third []Object) bool {
 	return len(n.forms) > before
 }
 
-// likeness is what objects have in common that stand for each other.
+// likeness is the common property of corresponding objects.
 type likeness struct {
 	kind              schema.GroupKind
 	namespace, owners string
 	shape             string
 }
 
-// alike are the names that are in one run alone.
+// alike returns the names that only one run has.
 func (n *Names) alike(objects []Object, both map[string]bool) map[likeness][]string {
 	out := map[likeness][]string{}
 	for _, o := range objects {
@@ -89,7 +89,7 @@ func (n *Names) alike(objects []Object, both map[string]bool) map[likeness][]str
 		var owners []string
 		for _, owner := range o.Owners {
 			if !both[owner.Name] {
-				owner.Name = "*" // it was drawn itself
+				owner.Name = "*" // it is random itself
 			}
 			owners = append(owners, owner.Kind+" "+owner.Name)
 		}
@@ -100,7 +100,7 @@ func (n *Names) alike(objects []Object, both map[string]bool) map[likeness][]str
 	return out
 }
 
-// pair takes up the forms of names: each has the form that leaves least of it to chance.
+// pair learns the forms of names: each gets the form with the smallest random part.
 func (n *Names) pair(kind schema.GroupKind, these, those []string) {
 	for _, name := range these {
 		var best *form
@@ -115,7 +115,7 @@ func (n *Names) pair(kind schema.GroupKind, these, those []string) {
 	}
 }
 
-// Of returns what stands for the name of an object, and what of it was drawn; nothing was when the name stands for itself.
+// Of returns the canonical name of an object and the random part of its name. The random part is empty if the name is not random.
 func (n *Names) Of(kind schema.GroupKind, key types.NamespacedName) (name, drawn string) {
 	if n == nil {
 		return key.Name, ""
@@ -134,5 +134,5 @@ func (n *Names) Of(kind schema.GroupKind, key types.NamespacedName) (name, drawn
 	if best == nil {
 		return key.Name, ""
 	}
-	return best.prefix + "*" + best.suffix, best.drawn(key.Name)
+	return best.prefix + "*" + best.suffix, best.random(key.Name)
 }

@@ -1,4 +1,4 @@
-package drawn_test
+package randomname_test
 
 import (
 	"strings"
@@ -7,17 +7,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/randomname"
 )
 
 // configMaps are the objects of a run, by their names; "name of owner" has one, and "name: shape" a shape of its own.
-func configMaps(names ...string) (out []drawn.Object) {
+func configMaps(names ...string) (out []randomname.Object) {
 	for _, name := range names {
 		name, shape, _ := strings.Cut(name, ": ")
 		name, owner, owned := strings.Cut(name, " of ")
-		o := drawn.Object{Kind: schema.GroupKind{Kind: "ConfigMap"}, Key: types.NamespacedName{Namespace: "default", Name: name}, Shape: shape}
+		o := randomname.Object{Kind: schema.GroupKind{Kind: "ConfigMap"}, Key: types.NamespacedName{Namespace: "default", Name: name}, Shape: shape}
 		if owned {
-			o.Owners = []drawn.Owner{{Kind: "Widget", Name: owner}}
+			o.Owners = []randomname.Owner{{Kind: "Widget", Name: owner}}
 		}
 		out = append(out, o)
 	}
@@ -28,7 +28,7 @@ func configMaps(names ...string) (out []drawn.Object) {
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
-		one, other, third []drawn.Object
+		one, other, third []randomname.Object
 		like              map[string]string // what stands for a name
 	}{
 		"a part at the end": {
@@ -73,7 +73,7 @@ func TestLearn(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			names := &drawn.Names{}
+			names := &randomname.Names{}
 			names.Learn(c.one, c.other, c.third)
 			for name, want := range c.like {
 				got, part := names.Of(schema.GroupKind{Kind: "ConfigMap"}, types.NamespacedName{Namespace: "default", Name: name})
@@ -86,7 +86,7 @@ func TestLearn(t *testing.T) {
 			}
 		})
 	}
-	if got, _ := (*drawn.Names)(nil).Of(schema.GroupKind{}, types.NamespacedName{Name: "x"}); got != "x" {
+	if got, _ := (*randomname.Names)(nil).Of(schema.GroupKind{}, types.NamespacedName{Name: "x"}); got != "x" {
 		t.Errorf("without names: got %s", got)
 	}
 }
@@ -95,14 +95,14 @@ func TestLearn(t *testing.T) {
 func TestDiffer(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
-		one, other []drawn.Object
+		one, other []randomname.Object
 		want       bool
 	}{
 		"the same":    {configMaps("a", "b"), configMaps("b", "a"), false},
 		"other names": {configMaps("a", "b"), configMaps("a", "c"), true},
 		"more":        {configMaps("a"), configMaps("a", "c"), false},
 	} {
-		if got := drawn.Differ(c.one, c.other); got != c.want {
+		if got := randomname.Differ(c.one, c.other); got != c.want {
 			t.Errorf("%s: got %t, want %t", title, got, c.want)
 		}
 	}

@@ -9,24 +9,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drawn"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/randomname"
 )
 
-// Objects are those of the world as far as their names are learned from them.
-func (w *World) Objects() ([]drawn.Object, error) {
+// Objects returns the objects of the world for learning names.
+func (w *World) Objects() ([]randomname.Object, error) {
 	all, err := w.All()
 	if err != nil {
 		return nil, err
 	}
-	var out []drawn.Object
+	var out []randomname.Object
 	for gvk, items := range all {
 		for key, u := range items {
-			o := drawn.Object{Kind: gvk.GroupKind(), Key: key}
+			o := randomname.Object{Kind: gvk.GroupKind(), Key: key}
 			if u.GetGenerateName() != "" {
-				continue // the server has drawn it
+				continue // the server has generated it
 			}
 			for _, ref := range u.GetOwnerReferences() {
-				o.Owners = append(o.Owners, drawn.Owner{Kind: ref.Kind, Name: ref.Name})
+				o.Owners = append(o.Owners, randomname.Owner{Kind: ref.Kind, Name: ref.Name})
 			}
 			content, _ := Normalise(u, Identities{}).(map[string]any)
 			paths := map[string]bool{}
@@ -35,13 +35,13 @@ func (w *World) Objects() ([]drawn.Object, error) {
 			out = append(out, o)
 		}
 	}
-	slices.SortFunc(out, func(a, b drawn.Object) int {
+	slices.SortFunc(out, func(a, b randomname.Object) int {
 		return strings.Compare(a.Kind.String()+" "+types.NamespacedName.String(a.Key), b.Kind.String()+" "+types.NamespacedName.String(b.Key))
 	})
 	return out, nil
 }
 
-// pathsOf finds the fields of an object that have a value, save those of its status.
+// pathsOf finds the fields of an object with a value, except for its status.
 func pathsOf(value any, path string, found map[string]bool) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -59,7 +59,7 @@ func pathsOf(value any, path string, found map[string]bool) {
 	}
 }
 
-// ShownAs is what stands for the name of an object in requests.
+// ShownAs returns the canonical name of an object in requests.
 func (w *World) ShownAs(kind schema.GroupKind, key types.NamespacedName) string {
 	name, _ := w.System.Names.Of(kind, key)
 	return name

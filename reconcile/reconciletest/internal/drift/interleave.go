@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
-// overlaps are the cases in which passes are side by side: others run in the middle of one, at rest before each of its cached reads. Where there is
-// one owner there is a second one, and others run also before each write that makes their children.
+// overlaps returns the cases with concurrent passes: others run in the middle of one, in steady state before each of its cached reads.
+// With one owner a second one is added, and others also run before each write that creates children.
 func overlaps(j *verdict.Judge, first *story.Story) []story.Case {
 	if !first.Overlaps && j.PairEnd == nil {
 		return nil
@@ -28,26 +28,26 @@ func overlaps(j *verdict.Judge, first *story.Story) []story.Case {
 		cases = append(cases, one)
 	}
 	for _, read := range first.Reads {
-		add(fmt.Sprintf("at rest: %s with the cached read: %s", transport.FaultBeside, read), run.Variation{},
-			func(ctx context.Context, d *disturbance) { d.beside(ctx, read) })
+		add(fmt.Sprintf("at rest: %s with the cached read: %s", transport.FaultInterleave, read), run.Variation{},
+			func(ctx context.Context, d *disturbance) { d.interleave(ctx, read) })
 	}
 	if first.Overlaps {
 		return cases
 	}
 	for _, c := range first.Calls[:min(len(first.Calls), story.ManyCalls)] {
 		if c.Request.IsWrite() {
-			add(fmt.Sprintf("two owners: %s with %s", transport.FaultBeside, c),
-				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultBeside}}},
+			add(fmt.Sprintf("two owners: %s with %s", transport.FaultInterleave, c),
+				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultInterleave}}},
 				func(_ context.Context, d *disturbance) { d.same(j.PairEnd.Clone()) })
 		}
 	}
 	return cases
 }
 
-// beside lets every owner have a pass, and others in the middle of the first one that does the read: nobody has anything to do.
-func (d *disturbance) beside(ctx context.Context, read string) {
+// interleave runs a pass of every owner, and others in the middle of the first one with the read. No pass should change anything.
+func (d *disturbance) interleave(ctx context.Context, read string) {
 	before := d.state()
-	d.run.Last.View.Reads.Before(read, d.run.Last.Beside)
+	d.run.Last.View.Reads.Before(read, d.run.Last.Interleave)
 	writes, rested := d.writes(ctx)
 	switch {
 	case !rested:

@@ -1,4 +1,4 @@
-package drawn
+package randomname
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// form is how names of a kind are drawn: the parts of those in the middle have so many characters of an alphabet.
+// form is the pattern of random names of a kind: a prefix, random parts with a length and an alphabet, and a suffix.
 type form struct {
 	kind           schema.GroupKind
 	prefix, suffix string
@@ -15,21 +15,21 @@ type form struct {
 	alphabet       string
 }
 
-// span is how many characters a part has.
+// span is the range of a part's length.
 type span struct{ least, most int }
 
 const (
 	separators = "-._"
-	shortest   = 4 // characters that were drawn: fewer are a number or a word
+	shortest   = 4 // minimum of random characters: fewer are a number or a word
 )
 
-// alphabets are what names are drawn from, the smallest first.
+// alphabets returns the alphabets of random names, the smallest first.
 func alphabets() []string {
 	return []string{"0123456789", "0123456789abcdef", "0123456789abcdefghijklmnopqrstuvwxyz"}
 }
 
-// formOf finds the form of two names of which a part in the middle was drawn: they differ in it, and it is between separators, as
-// two draws may begin alike.
+// formOf returns the form of two names with random parts: the parts between separators that differ. The common prefix is not used,
+// because two random parts may begin alike.
 func formOf(kind schema.GroupKind, one, other string) (form, bool) {
 	f := form{kind: kind}
 	f.prefix = one[:commonPrefix(one, other)]
@@ -48,7 +48,7 @@ func formOf(kind schema.GroupKind, one, other string) (form, bool) {
 	}
 	for n := range these {
 		part := span{min(len(these[n]), len(those[n])), max(len(these[n]), len(those[n]))}
-		if part.least != part.most { // of a number the draw decides how long it is
+		if part.least != part.most { // a random number has a random length
 			part.least, part.most = part.least/2, part.most*2 //nolint:mnd // far enough
 		}
 		f.parts = append(f.parts, part)
@@ -61,7 +61,7 @@ func formOf(kind schema.GroupKind, one, other string) (form, bool) {
 	return f, false
 }
 
-// partsOf are what is between separators.
+// partsOf returns the parts between separators.
 func partsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) })
 }
@@ -82,16 +82,16 @@ func commonSuffix(a, b string) int {
 	return n
 }
 
-// draws reports whether a text is in the alphabet.
+// draws reports whether a text consists of the alphabet.
 func (f *form) draws(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(f.alphabet+separators, r) })
 }
 
-// given is how much of a name is not drawn.
+// given returns the length of the constant part of a name.
 func (f *form) given() int { return len(f.prefix) + len(f.suffix) }
 
-// drawn is what was drawn of a name of the form.
-func (f *form) drawn(name string) string {
+// random returns the random part of a name of the form.
+func (f *form) random(name string) string {
 	return name[len(f.prefix) : len(name)-len(f.suffix)]
 }
 
@@ -100,7 +100,7 @@ func (f *form) matches(name string) bool {
 	if len(name) < f.given()+shortest || !strings.HasPrefix(name, f.prefix) || !strings.HasSuffix(name, f.suffix) {
 		return false
 	}
-	text := f.drawn(name)
+	text := f.random(name)
 	parts := partsOf(text)
 	if len(parts) != len(f.parts) || !f.draws(text) {
 		return false

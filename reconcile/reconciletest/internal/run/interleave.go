@@ -4,11 +4,10 @@ import (
 	"context"
 )
 
-// Beside runs passes in the middle of the one that is under way, from their beginning to their end: those of other owners and controllers
-// that have a worker left.
-func (i *Instance) Beside() {
+// Interleave runs complete passes in the middle of the current one: those of other owners and of controllers with a free worker.
+func (i *Instance) Interleave() {
 	under := i.Passes
-	for _, other := range i.Scheduler.Beside() {
+	for _, other := range i.Scheduler.Interleave() {
 		i.Passes++
 		i.Wire.Enter(i.Passes)
 		if err := i.Scheduler.Run(other); err != nil {
@@ -18,8 +17,8 @@ func (i *Instance) Beside() {
 	i.Wire.Enter(under)
 }
 
-// beside lets the other instance have a pass, and reports whether it had one.
-func (i *Instance) beside(ctx context.Context) (bool, error) {
+// interleave runs a pass of the other instance, and reports whether there was one.
+func (i *Instance) interleave(ctx context.Context) (bool, error) {
 	peer := i.peer
 	if peer == nil || peer.Passes >= overlapPasses {
 		return false, nil
@@ -27,7 +26,7 @@ func (i *Instance) beside(ctx context.Context) (bool, error) {
 	if err := peer.View.Sync(); err != nil {
 		return false, err
 	}
-	peer.Scheduler.Wake()
+	peer.Scheduler.MakeReady()
 	next, ready := peer.Scheduler.Take()
 	if !ready {
 		return peer.View.Advance(), nil
