@@ -126,7 +126,7 @@ func differenceReason(c *child) apply.Reason {
 // kubectl edit, but never from another manager that applies, and never in a contribution.
 func mustApply(p *pass, c *child, left *fieldset.Set) {
 	set, live := c.observed.Own.Set, c.observed.Content
-	if c.recall.Proven && fightsBack(p, c, set, left, live) {
+	if c.recall.Proven && countRepairs(p, c, set, left, live) {
 		endUnchanged(p, c)
 		return
 	}

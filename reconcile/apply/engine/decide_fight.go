@@ -8,9 +8,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// fightsBack counts the repairs of each field, and of the child, for an unchanged intent. It leaves fields that change after each repair
+// countRepairs counts the repairs of each field, and of the child, for an unchanged intent. It leaves fields that change after each repair
 // to their managers. It reports whether nothing else has to be repaired.
-func fightsBack(p *pass, c *child, set, left *fieldset.Set, live map[string]any) bool {
+func countRepairs(p *pass, c *child, set, left *fieldset.Set, live map[string]any) bool {
 	m := c.memory
 	var lasting, lost []apply.ContestedField
 	changed, unowned := lostFields(c, left, live)

@@ -32,7 +32,7 @@ func recordedInventory(p *pass) *applyset.Inventory {
 	m := &p.memory.Metadata
 	owner := metav1.Object(p.owner)
 	if m.Known != nil && m.Version != owner.GetResourceVersion() && m.Written.HiddenBy(p.owner) {
-		owner = lookBehind(p)
+		owner = readLaggingOwner(p)
 	}
 	if m.Known != nil && (owner == nil || m.Version == owner.GetResourceVersion()) {
 		return m.Known
@@ -54,9 +54,9 @@ func recordedInventory(p *pass) *applyset.Inventory {
 	return m.Known
 }
 
-// lookBehind reads the owner live when the cache has not shown the engine's last write for too long. The cache may never show it, as in a
-// cluster that was restored from a backup. It returns nil if the known metadata is sufficient.
-func lookBehind(p *pass) metav1.Object {
+// readLaggingOwner reads the owner live when the cache has not shown the engine's last write for too long. The cache may never show it, as
+// in a cluster that was restored from a backup. It returns nil if the known metadata is sufficient.
+func readLaggingOwner(p *pass) metav1.Object {
 	m := &p.memory.Metadata
 	if m.Written.Left(p.now, p.env.options.LagDeadline) > 0 {
 		return nil
@@ -180,12 +180,12 @@ func patchOwner(p *pass, inv *applyset.Inventory, version string, current metav1
 		metadata["finalizers"] = changed
 	}
 	annotations := map[string]any{
-		p.keys.Kinds:         orNull(joinUnreadable(applyset.FormatGroupKinds(inv.Kinds), inv.UnreadableKinds)),
-		p.keys.Namespaces:    orNull(applyset.FormatNames(inv.Namespaces)),
-		p.keys.Contributions: orNull(joinUnreadable(applyset.FormatContributions(inv.Contributions), inv.UnreadableContributions)),
+		p.keys.Kinds:         nilIfEmpty(joinUnreadable(applyset.FormatGroupKinds(inv.Kinds), inv.UnreadableKinds)),
+		p.keys.Namespaces:    nilIfEmpty(applyset.FormatNames(inv.Namespaces)),
+		p.keys.Contributions: nilIfEmpty(joinUnreadable(applyset.FormatContributions(inv.Contributions), inv.UnreadableContributions)),
 		p.keys.Generation:    nil,
 		p.keys.Tooling:       p.env.tooling(),
-		p.keys.AllowPrune:    orNull(p.allowPrune),
+		p.keys.AllowPrune:    nilIfEmpty(p.allowPrune),
 		p.keys.Orphan:        nil,
 	}
 	if inv.Orphan {
@@ -220,8 +220,8 @@ func joinUnreadable(list string, unreadable []string) string {
 	return strings.Join(unreadable, ",")
 }
 
-// orNull returns nil for an empty value, which deletes the annotation.
-func orNull(value string) any {
+// nilIfEmpty returns nil for an empty value, which deletes the annotation.
+func nilIfEmpty(value string) any {
 	if strings.TrimSpace(value) == "" {
 		return nil
 	}

@@ -128,8 +128,8 @@ func refersToOwner(p *pass, o metav1.Object) bool {
 	return controller.UID == p.owner.GetUID() || grantedControllerTo(p, o, controller.UID)
 }
 
-// goesWithPart reports whether the object is deleted when this owner gives its part back: no other owner shares it, and it is no child.
-func goesWithPart(p *pass, o *metav1.PartialObjectMetadata) bool {
+// deletedWithPart reports whether the object is deleted when this owner gives its part back: no other owner shares it, and it is no child.
+func deletedWithPart(p *pass, o *metav1.PartialObjectMetadata) bool {
 	return sharesAlone(p, o) && !isLabelled(o) && metav1.GetControllerOfNoCopy(o) == nil && !optedOut(p, o) &&
 		fieldset.Entry(o.ManagedFields, p.env.options.FieldManager) == nil
 }

@@ -167,7 +167,7 @@ func (p *pruning) pruneDecided() error {
 	if remaining || p.held {
 		return nil // the inventory stays until they are confirmed to be gone
 	}
-	if slices.ContainsFunc(p.surplus, p.comesLast) && (p.finished(l, kept) == nil || p.pruneLast()) {
+	if slices.ContainsFunc(p.surplus, p.deletedLast) && (p.finished(l, kept) == nil || p.pruneLast()) {
 		return nil
 	}
 	garbled := recordedInventory(p.pass).Garbled()

@@ -29,7 +29,7 @@ func (p *pruning) notPlanned(members []memberObject) []memberObject {
 			out = append(out, m)
 		}
 	}
-	out = p.addNear(out, near)
+	out = p.addReached(out, near)
 	slices.SortStableFunc(out, func(a, b memberObject) int { return intent.Rank(b.id.GroupKind) - intent.Rank(a.id.GroupKind) })
 	return out
 }
@@ -60,9 +60,9 @@ func (p *pruning) pruneAll() (remaining bool) {
 
 // pruneLast deletes the objects that cannot be gone before the owner. It reports whether a deletion was not accepted.
 func (p *pruning) pruneLast() (remaining bool) {
-	p.pruneThose(p.comesLast)
+	p.pruneThose(p.deletedLast)
 	return slices.ContainsFunc(p.surplus, func(m *surplusMember) bool {
-		return p.comesLast(m) && m.result.Outcome != apply.OutcomePruned
+		return p.deletedLast(m) && m.result.Outcome != apply.OutcomePruned
 	})
 }
 

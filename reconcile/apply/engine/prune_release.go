@@ -37,8 +37,8 @@ func (r *plannedRelease) pending() bool {
 	return r.result.Err != nil || r.result.Verb != apply.VerbNone
 }
 
-// stays keeps the part for now.
-func (r *plannedRelease) stays() { r.kept, r.result.Verb = true, apply.VerbNone }
+// keep keeps the part for now.
+func (r *plannedRelease) keep() { r.kept, r.result.Verb = true, apply.VerbNone }
 
 // decideReleases decides which contributions are given back.
 func (p *pruning) decideReleases(l *listing) {
@@ -119,7 +119,7 @@ func (p *pruning) decideRelease(r *plannedRelease) error {
 		return err
 	}
 	r.result.GVK = mapping.GroupVersionKind
-	found, err := p.lookAt(r)
+	found, err := p.readPart(r)
 	if err != nil || found == nil {
 		return err
 	}
@@ -127,15 +127,15 @@ func (p *pruning) decideRelease(r *plannedRelease) error {
 	if r.has(p.contributor()) {
 		r.result.Verb, r.result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
 	}
-	if r.result.Verb == apply.VerbRelease && goesWithPart(p.pass, found) {
+	if r.result.Verb == apply.VerbRelease && deletedWithPart(p.pass, found) {
 		r.result.Verb, r.result.HoldsData = apply.VerbPrune, p.env.holdsData(r.id.GroupKind)
 	}
 	return nil
 }
 
-// lookAt reads the object of a part. It reuses the result of an earlier pass that has recently read the object and left it alone, so that
+// readPart reads the object of a part. It reuses the result of an earlier pass that has recently read the object and left it alone, so that
 // a kept part does not cost a request in each pass.
-func (p *pruning) lookAt(r *plannedRelease) (*metav1.PartialObjectMetadata, error) {
+func (p *pruning) readPart(r *plannedRelease) (*metav1.PartialObjectMetadata, error) {
 	if part, ok := p.memory.Prune.Parts[r.id]; ok && p.now.Sub(part.At) < listingPeriod && !p.finalize {
 		r.looked = part.At
 		return part.Found, nil
@@ -200,7 +200,7 @@ func (p *pruning) release(r *plannedRelease) {
 			outcome = apply.OutcomeUnchanged // gone or replaced, and our fields with it
 			break
 		}
-		if r.result.Verb == apply.VerbRelease && goesWithPart(p.pass, found) {
+		if r.result.Verb == apply.VerbRelease && deletedWithPart(p.pass, found) {
 			r.kept, r.later = true, true
 			p.requeue(confirmAfter)
 			return

@@ -111,7 +111,7 @@ func (p *pruning) keepHeldReleases(surplus []memberObject, verb apply.Verb) []me
 		}
 		rest := slices.DeleteFunc(surplus, func(m memberObject) bool { return m.id == r.id })
 		if len(rest) == len(surplus) {
-			r.stays()
+			r.keep()
 		}
 		surplus = rest
 	}

@@ -40,10 +40,10 @@ func (p *pruning) awaited(members []memberObject) bool {
 	return slices.ContainsFunc(members, func(m memberObject) bool { return !p.last(m) })
 }
 
-// addNear adds the members that garbage collection reaches to those that a deleted owner has to delete itself, while one of the latter is
-// not deleted. Its finalizer may wait for the former, and garbage collection starts only when the owner is gone. The owner does not wait
-// for them once the others are gone.
-func (p *pruning) addNear(own, near []memberObject) []memberObject {
+// addReached adds the members that garbage collection reaches to those that a deleted owner has to delete itself, while one of the latter
+// is not deleted. Its finalizer may wait for the former, and garbage collection starts only when the owner is gone. The owner does not
+// wait for them once the others are gone.
+func (p *pruning) addReached(own, near []memberObject) []memberObject {
 	m := &p.memory.Prune
 	goes := func(o memberObject) bool { return o.deleting && !p.last(o) }
 	if !p.finalize || !slices.ContainsFunc(own, goes) && !slices.ContainsFunc(p.deletions, p.terminates) {
@@ -106,8 +106,8 @@ type heldError []string
 // Error returns a message with the finalizers.
 func (e heldError) Error() string { return "held by the finalizers " + strings.Join(e, ", ") }
 
-// comesLast reports whether a surplus member is still to be deleted after everything else.
-func (p *pruning) comesLast(m *surplusMember) bool {
+// deletedLast reports whether a surplus member is still to be deleted after everything else.
+func (p *pruning) deletedLast(m *surplusMember) bool {
 	return p.last(m.memberObject) && m.result.Reason != apply.ReasonTerminating
 }
 

@@ -42,11 +42,11 @@ func removeConflicting(p *pass, c *child, refusal error) error {
 	if err != nil || live == nil || live.UID != c.live.GetUID() {
 		return refusal
 	}
-	anew, err := createDryRun(p, c)
+	created, err := createDryRun(p, c)
 	if err != nil {
 		return refusal //nolint:nilerr // the plan is invalid for a new object, too
 	}
-	found, err := findForeignFields(c, anew, live.ManagedFields, causes)
+	found, err := findForeignFields(c, created, live.ManagedFields, causes)
 	if err != nil || len(found) == 0 {
 		return refusal
 	}
@@ -108,7 +108,7 @@ type foreignField struct {
 
 // findForeignFields finds the fields of other managers at the places that the refusal names or, if there are none, around them. created is
 // the plan with the defaults of the API server, nil if unknown.
-func findForeignFields(c *child, anew map[string]any, entries []metav1.ManagedFieldsEntry, causes []metav1.StatusCause) ([]foreignField, error) {
+func findForeignFields(c *child, created map[string]any, entries []metav1.ManagedFieldsEntry, causes []metav1.StatusCause) ([]foreignField, error) {
 	own := memory.Remembered(fieldset.Entry(entries, c.manager), "").Set()
 	for _, place := range causePlaces(causes) {
 		for ; len(place) > 0; place = place[:len(place)-1] {
@@ -123,7 +123,7 @@ func findForeignFields(c *child, anew map[string]any, entries []metav1.ManagedFi
 					return nil, err
 				}
 				w := &foreignSearch{foreignField: foreignField{entry: e}}
-				if w.fields = w.below(fields, own, plannedVersion{c.content, anew}, place, ""); len(w.fields) > 0 {
+				if w.fields = w.below(fields, own, plannedVersion{c.content, created}, place, ""); len(w.fields) > 0 {
 					found = append(found, w.foreignField)
 				}
 			}

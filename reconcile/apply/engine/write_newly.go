@@ -24,7 +24,7 @@ func createDryRun(p *pass, c *child) (map[string]any, error) {
 	switch {
 	case err == nil:
 		return u.Object, nil
-	case collidesWithItself(p, c, err):
+	case collidesOnlyWithExisting(p, c, err):
 		return nil, nil //nolint:nilnil // accepted, and not known
 	case !refusesName(err):
 		return nil, err
@@ -34,7 +34,7 @@ func createDryRun(p *pass, c *child) (map[string]any, error) {
 	u.SetName(c.id.Key.Name)
 	u.SetNamespace(c.id.Key.Namespace)
 	err = p.env.client.Create(p.ctx, u, client.FieldOwner(c.manager), client.DryRunAll)
-	if err == nil || apierrors.IsAlreadyExists(err) || collidesWithItself(p, c, err) {
+	if err == nil || apierrors.IsAlreadyExists(err) || collidesOnlyWithExisting(p, c, err) {
 		return nil, nil //nolint:nilnil // as above
 	}
 	return nil, err

@@ -88,9 +88,9 @@ func isSecondController(err error) bool {
 	})
 }
 
-// collidesWithItself reports whether a new object is refused only because of values that the existing object holds and its deletion
+// collidesOnlyWithExisting reports whether a new object is refused only because of values that the existing object holds and its deletion
 // releases, such as a node port.
-func collidesWithItself(p *pass, c *child, err error) bool {
+func collidesOnlyWithExisting(p *pass, c *child, err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || c.live == nil || !errors.As(err, &status) || status.Status().Details == nil {
 		return false

@@ -92,7 +92,7 @@ func removeRest(p *pass, c *child, answer client.Object) error {
 	}
 	live, err := p.env.encoder.Live(answer)
 	if err != nil {
-		return nil //nolint:nilerr // the next pass looks at it again
+		return nil //nolint:nilerr // the next pass reads it again
 	}
 	c.free()
 	c.live, c.uid, c.fresh = answer, answer.GetUID(), true

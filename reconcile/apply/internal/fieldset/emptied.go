@@ -115,7 +115,7 @@ func plannedItem(it *Item, list []any) any {
 	return nil
 }
 
-// onlyClaimed reports whether a set has the node itself and nothing below it.
+// onlyClaimed reports whether the sets have the node itself and nothing below it.
 func onlyClaimed(sets []*Set) bool {
 	for _, set := range sets {
 		if !set.Leaf() {

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// GVK returns the kind in the version of the last plan.
+// GVK returns the kind in the API version of the last plan.
 func (m *Child) GVK() schema.GroupVersionKind {
 	if m.gvk == (unique.Handle[schema.GroupVersionKind]{}) {
 		return schema.GroupVersionKind{}
@@ -36,8 +36,8 @@ func (m *Child) Ours() types.UID { return m.ours }
 // Owned returns the engine's fields when the object was last as planned.
 func (m *Child) Owned() OwnedFields { return m.owned }
 
-// Planned notes that a pass plans the child in a mode and a version. Proofs of another mode are discarded. It returns false if the pass
-// has planned the child already.
+// Planned notes that a pass plans the child in a mode and an API version. Proofs of another mode are discarded. It returns false if the
+// pass has planned the child already.
 func (m *Child) Planned(pass uint64, mode apply.Mode, gvk schema.GroupVersionKind) bool {
 	if m.pass == pass {
 		return false
@@ -73,7 +73,7 @@ func (m *Child) InPass(pass uint64) bool { return m.pass == pass }
 // PlannedBeside reports whether a plan of this process has named both children.
 func (m *Child) PlannedBeside(other *Child) bool { return other.last >= m.since }
 
-// Surplus notes the version in which an unplanned object is deleted.
+// Surplus notes the API version in which an unplanned object is deleted.
 func (m *Child) Surplus(gvk schema.GroupVersionKind) { m.gvk = unique.Make(gvk) }
 
 // Accept remembers that the object has the intent in this version.
