@@ -33,88 +33,75 @@ var (
 	_ DeletionOption = MatchLabels(nil)
 )
 
-// FieldPolicy says what the engine does with one field.
+// FieldPolicy is how the engine treats one field.
 type FieldPolicy int
 
-// The field policies; each has an option that sets it, such as [Seed].
+// The field policies. Each has an option that sets it, such as [Seed].
 const (
-	// FieldOwn keeps the field at the planned value. An edit by hand is
-	// repaired; a field that another declarative manager owns with another
-	// value is reported as [ContestedError] and left alone. The default.
+	// FieldOwn keeps the field at the planned value. The engine reverts manual edits. If another field manager applies a different value,
+	// the engine reports a [ContestedError] and leaves the field alone. The default.
 	FieldOwn FieldPolicy = iota
-	// FieldSeed sets the field when the object has none, follows the plan
-	// while no other manager has set it, and yields to whichever manager
-	// changes it. The engine sets it again when no manager owns it.
+	// FieldSeed sets the field when the object has none and follows the plan until another field manager sets the field. From then on the
+	// field belongs to that manager. The engine sets it again when no manager owns it.
 	FieldSeed
-	// FieldForce takes the field from any other manager, unless that manager
-	// takes it back repeatedly.
+	// FieldForce takes the field from any other field manager, unless that manager takes it back repeatedly.
 	FieldForce
 	// FieldIgnore never sends the field.
 	FieldIgnore
-	// FieldCreateOnly sends the field when the object has none, and neither
-	// compares nor changes it afterwards, whoever owns it and whatever the
-	// plan says later.
+	// FieldCreateOnly sends the field when the object has none. Afterwards the engine neither compares nor changes the field, even if
+	// another field manager owns it or the plan changes.
 	FieldCreateOnly
-	// FieldAbsent removes the field from the object, whoever set it.
+	// FieldAbsent removes the field from the object, whichever field manager set it.
 	FieldAbsent
 )
 
 // FieldRule is the policy for one field and everything below it.
 type FieldRule struct {
-	// Path names the field: names separated by dots, of which a leading one is allowed; a name with other characters than letters,
-	// digits, dash and underscore in brackets and quotes; an item of a list with keys by its keys in brackets:
+	// Path names the field. Names are separated by dots; a leading dot is allowed. A name with characters other than letters, digits, dash
+	// and underscore is written in brackets and quotes. An item of a keyed list is selected by its keys in brackets:
 	//
 	//	spec.replicas
 	//	metadata.annotations["example.com/class"]
 	//	spec.template.spec.containers[name=main].image
 	//	spec.ports[port=80,protocol=TCP].nodePort
 	//
-	// A path that cannot be read makes the plan invalid, with an error that names the path and the place in it.
+	// A path that cannot be parsed makes the plan invalid. The error names the path and the position.
 	Path string
-	// Policy is what to do about it.
+	// Policy is how the engine treats the field.
 	Policy FieldPolicy
 }
 
-// FieldRules is a list of rules that is a [ChildOption].
+// FieldRules is a list of rules. It is a [ChildOption].
 type FieldRules []FieldRule
 
 // ApplyToChild adds the rules to the child.
 func (r FieldRules) ApplyToChild(c *Child) { c.Fields = append(c.Fields, r...) }
 
-// Seed sets the fields and yields them to whoever changes them later, for
-// example Seed("spec.replicas") for a workload with an autoscaler. Below a
-// path that names a map, each field is yielded by itself. For what must not
-// change either when the plan does there is [CreateOnly].
+// Seed sets the fields until another field manager changes them, for example Seed("spec.replicas") for a workload with an autoscaler. If
+// the path names a map, each entry is yielded separately. To ignore later changes of the plan too, use [CreateOnly].
 func Seed(paths ...string) FieldRules { return rules(FieldSeed, paths) }
 
-// Force takes the fields from any other manager.
+// Force takes the fields from any other field manager.
 func Force(paths ...string) FieldRules { return rules(FieldForce, paths) }
 
-// CreateOnly sends the fields when the object has none and leaves them alone
-// from then on: a plan that says something else later changes nothing. It is
-// for what is made once, such as a generated password, and for what cannot
-// change, such as CreateOnly("spec") for a Pod, a Job or a claim of which only
-// the metadata is kept as planned. What the object has at the path stays,
-// whoever set it; a path whose value is gone is filled again. The cache need
-// not show the fields. Of the metadata of a child single labels and annotations
-// can be sent once: what makes it a child is always kept.
+// CreateOnly sends the fields when the object has none and leaves them alone afterwards, even if the plan changes. Use it for values that
+// are generated once, such as a password, and for immutable fields, such as CreateOnly("spec") for a Pod, a Job or a PersistentVolumeClaim
+// whose metadata alone is kept as planned. An existing value at the path stays, whichever field manager set it; a removed value is set
+// again. The cache need not show the fields. In the metadata of a child only single labels and annotations can be sent once. The engine
+// always maintains the labels and references that mark the object as a child.
 func CreateOnly(paths ...string) FieldRules { return rules(FieldCreateOnly, paths) }
 
-// Ignore keeps the fields out of what is sent, even if the object sets them.
-// Values that an earlier plan set stay, and no manager owns them.
+// Ignore never sends the fields, even if the object sets them. Values that an earlier plan set stay without an owner.
 func Ignore(paths ...string) FieldRules { return rules(FieldIgnore, paths) }
 
-// Absent plans that the object does not have the fields, whoever has set them:
-// a label, a port or an annotation of others that must not be there, for
-// example Absent(`metadata.annotations["example.com/class"]`, "spec.ports[port=8080]").
-// What the object itself sets there is not sent. A field that comes back after
-// five removals in a minute is reported in a [ContestedError] and left. Keys
-// that select several items of a list mean all of them. In a [Plan.Contribute]
-// it removes fields of somebody else's object. Nothing is put back when the
-// rule is no longer planned, as nobody remembers what was there. What the API
-// server or a webhook fills in by itself cannot be absent. It has no effect on
-// [Once]. Labels and annotations that the engine needs, other
-// metadata and the status are errors.
+// Absent plans that the object does not have the fields, whichever field manager sets them. Use it to remove labels, ports or annotations
+// that others add, for example Absent(`metadata.annotations["example.com/class"]`, "spec.ports[port=8080]").
+//
+// The engine does not send a value that the planned object has at these paths. A field that returns after five removals within a minute is
+// reported in a [ContestedError] and left alone. Keys that match several items of a list select all of them. In a [Plan.Contribute] it
+// removes fields of an object that another controller owns. The engine does not restore removed values when the rule leaves the plan.
+// Fields that the API server or a webhook fills in cannot be absent. The rule has no effect on [Once]. Labels and annotations that the
+// engine needs, other metadata and the status are errors.
 func Absent(paths ...string) FieldRules { return rules(FieldAbsent, paths) }
 
 func rules(p FieldPolicy, paths []string) FieldRules {
@@ -125,45 +112,39 @@ func rules(p FieldPolicy, paths []string) FieldRules {
 	return out
 }
 
-// Adoption reports which existing objects may be taken over. Zero is none that
-// this owner did not make. It is a [ChildOption].
+// Adoption selects the existing objects that the engine may take over. The zero value takes over none. It is a [ChildOption].
 type Adoption int
 
 const (
-	// AdoptUncontrolled takes over objects that have no controller, unless
-	// their part-of label names another owner.
+	// AdoptUncontrolled takes over objects without a controller, unless their part-of label names another owner.
 	AdoptUncontrolled Adoption = iota + 1
-	// AdoptControlled takes over any object, also one that another owner
-	// controls: its controller reference is removed first.
+	// AdoptControlled takes over any object. If another owner controls the object, the engine removes that controller reference first.
 	AdoptControlled
 )
 
-// ApplyToChild sets the policy of the child.
+// ApplyToChild sets the adoption policy of the child.
 func (a Adoption) ApplyToChild(c *Child) { c.Adoption = a }
 
 // ApplyToChild sets the mode of the child: plan.Apply(object, apply.Shared).
 func (m Mode) ApplyToChild(c *Child) { c.Mode = m }
 
-// Announcement is an event about the owner, which is sent once the child or the
-// deletion that it is planned with was written. It is an option of [Plan.Apply]
-// and [Plan.Delete], see [Announce].
+// Announcement is an event about the owner. The engine sends it after it has written the child or carried out the deletion. It is an
+// option of [Plan.Apply] and [Plan.Delete], see [Announce].
 type Announcement struct {
-	// Reason is the reason of the event, in camel case. Empty announces nothing.
+	// Reason is the reason of the event, in camel case. If empty, no event is sent.
 	Reason string
-	// Message is for people. It is cut to the length of an event.
+	// Message is the human-readable text. It is truncated to the maximum length of an event.
 	Message string
-	// Warning makes the type of the event Warning. Default Normal.
+	// Warning sets the type of the event to Warning. Default Normal.
 	Warning bool
 }
 
-// Announce plans an event of the type Normal about the owner for the write of a
-// child or a deletion:
+// Announce plans an event of type Normal about the owner for the write of a child or a deletion:
 //
 //	plan.Apply(job, apply.Once, apply.Announce("JobCreated", "Created job "+job.Name))
 //
-// It is sent when the reconciliation has created, changed or deleted the object,
-// and neither when nothing was to be written nor when the write has failed. An
-// event is lost if the process ends between the write and the event.
+// The event is sent when the reconciliation has created, changed or deleted the object. It is not sent when the object was already as
+// planned or when the write failed. It is lost if the process ends between the write and the event.
 func Announce(reason, message string) Announcement {
 	return Announcement{Reason: reason, Message: message}
 }
@@ -178,17 +159,16 @@ type recreate struct{ propagation metav1.DeletionPropagation }
 
 func (r recreate) ApplyToChild(c *Child) { c.Recreate, c.RecreatePropagation = true, r.propagation }
 
-// Recreate allows the engine to delete the child and to create it again in a later
-// reconciliation when the API server refuses a change because a field is
-// immutable. The engine deletes only if the API server would accept the new
-// object and that object differs from the existing one in a refused field. An
-// object of [Options.GuardedKinds] other than a Job or a Pod, a StatefulSet whose claims would
-// be deleted, and an object with a field that is sent once are kept until an annotation allows the
-// recreation, see [RecreateBlockedError]. Repeated recreations for one plan are delayed.
+// Recreate allows the engine to delete and recreate the child when the API server refuses a change because a field is immutable. The
+// engine creates the object in a later reconciliation. It deletes the existing object only if the API server would accept the new one and
+// the two differ in a refused field.
 //
-// The optional policy is what happens to the dependents of the deleted object.
-// The default is to leave them if the object selects them and its selector
-// stays the same, and [Options.Propagation] otherwise. Only the last policy counts.
+// Some objects are kept until an annotation allows the recreation, see [RecreateBlockedError]: objects of [Options.GuardedKinds] other
+// than a Job or a Pod, a StatefulSet whose claims would be deleted, and objects with a field that is sent once. Repeated recreations for
+// one plan are delayed.
+//
+// The optional policy applies to the dependents of the deleted object; the last policy counts. By default dependents are orphaned if the
+// object selects them and its selector stays the same. Otherwise [Options.Propagation] applies.
 func Recreate(policy ...PropagationPolicy) ChildOption {
 	var r recreate
 	for _, f := range policy {
@@ -197,9 +177,8 @@ func Recreate(policy ...PropagationPolicy) ChildOption {
 	return r
 }
 
-// PropagationPolicy is how the dependents of a deleted object go: in the
-// background, in the foreground, or not at all (orphan). Default
-// [Options.Propagation].
+// PropagationPolicy is how the dependents of a deleted object are deleted: in the background, in the foreground, or not at all (orphan).
+// Default [Options.Propagation].
 type PropagationPolicy metav1.DeletionPropagation
 
 // ApplyToDeletion sets the policy of the deletion.
@@ -211,24 +190,22 @@ type uncontrolled struct{}
 
 func (uncontrolled) ApplyToDeletion(d *Deletion) { d.Uncontrolled = true }
 
-// Uncontrolled deletes the object of that name also if this owner did not make
-// it, for what an operator has made before the engine did and has not marked.
-// An object of another controller stays.
+// Uncontrolled deletes the object with that name even if this owner did not create it. Use it for objects that the operator created before
+// it used the engine and did not label. An object that another owner controls is not deleted.
 func Uncontrolled() DeletionOption { return uncontrolled{} }
 
 type matchResourceVersion struct{}
 
 func (matchResourceVersion) ApplyToDeletion(d *Deletion) { d.MatchResourceVersion = true }
 
-// MatchResourceVersion deletes the object only in the version that was read.
+// MatchResourceVersion deletes the object only if its resourceVersion is the one that was read.
 func MatchResourceVersion() DeletionOption { return matchResourceVersion{} }
 
-// MatchLabels deletes the object only if it has these labels, for what an
-// operator has made before the engine did and marked in its own way. An object
-// without them stays, and is no error.
+// MatchLabels deletes the object only if it has these labels. Use it for objects that the operator created before it used the engine and
+// marked with labels of its own. An object without the labels is kept without an error.
 type MatchLabels map[string]string
 
-// ApplyToDeletion adds the labels to those that the deletion asks for.
+// ApplyToDeletion adds the labels to the required labels of the deletion.
 func (m MatchLabels) ApplyToDeletion(d *Deletion) {
 	if d.Labels == nil {
 		d.Labels = map[string]string{}

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// Verb says what a reconciliation does with one object.
+// Verb is what a reconciliation does with one object.
 type Verb string
 
 // The verbs.
@@ -24,16 +24,15 @@ const (
 	VerbUpdate Verb = "update"
 	// VerbDelete deletes the object because the plan asks for it.
 	VerbDelete Verb = "delete"
-	// VerbPrune deletes a child that is no longer planned.
+	// VerbPrune deletes a child that has left the plan.
 	VerbPrune Verb = "prune"
 	// VerbRelease gives up the fields of a contribution.
 	VerbRelease Verb = "release"
-	// VerbRecord writes the inventory and the finalizer to the owner.
+	// VerbRecord writes the inventory and the finalizer to the owner's metadata.
 	VerbRecord Verb = "record"
 )
 
-// Reason says why a [Decision] was made, in camel case as in conditions and
-// events.
+// Reason is why a [Decision] was made, in camel case as in conditions and events.
 type Reason string
 
 // The reasons of decisions.
@@ -44,23 +43,21 @@ const (
 	ReasonMissing Reason = "Missing"
 	// ReasonPlanChanged: the plan differs from the last applied one.
 	ReasonPlanChanged Reason = "PlanChanged"
-	// ReasonDrift: another writer changed owned fields since the last apply.
+	// ReasonDrift: another writer has changed owned fields since the last apply.
 	ReasonDrift Reason = "Drift"
-	// ReasonDiffers: the object is not as planned, and this process does not
-	// know what was applied to it before.
+	// ReasonDiffers: the object differs from the plan, and this process does not know the last applied plan.
 	ReasonDiffers Reason = "Differs"
 	// ReasonFormerManager: one of [Options.FormerManagers] owns fields.
 	ReasonFormerManager Reason = "FormerManager"
 	// ReasonOwnershipLost: the engine's entry is missing from managedFields.
 	ReasonOwnershipLost Reason = "OwnershipLost"
-	// ReasonExists: the object exists, and the plan asks for no more.
+	// ReasonExists: the object exists, and the plan requires no more.
 	ReasonExists Reason = "Exists"
 	// ReasonStaleCache: the cache does not show the last write yet.
 	ReasonStaleCache Reason = "StaleCache"
 	// ReasonTerminating: the object is being deleted.
 	ReasonTerminating Reason = "Terminating"
-	// ReasonNamespaceTerminating: the object cannot be created, as its
-	// namespace is being deleted.
+	// ReasonNamespaceTerminating: the object cannot be created because its namespace is being deleted.
 	ReasonNamespaceTerminating Reason = "NamespaceTerminating"
 	// ReasonOptedOut: the object has [Options.OptOutAnnotation].
 	ReasonOptedOut Reason = "OptedOut"
@@ -68,8 +65,7 @@ const (
 	ReasonNotOwned Reason = "NotOwned"
 	// ReasonContested: other field managers own planned fields.
 	ReasonContested Reason = "Contested"
-	// ReasonBackoff: the same request failed before, and nothing that could
-	// help has changed since.
+	// ReasonBackoff: the same request failed before, and nothing relevant has changed since.
 	ReasonBackoff Reason = "Backoff"
 	// ReasonInvalid: the plan is not valid.
 	ReasonInvalid Reason = "Invalid"
@@ -82,87 +78,73 @@ const (
 	// ReasonValuesStay: a contribution is no longer planned, and the object would be
 	// invalid without its values; only the ownership was given up.
 	ReasonValuesStay Reason = "ValuesStay"
-	// ReasonNoMatch: the object is not the one that the plan means.
+	// ReasonNoMatch: the object is not the one that the plan identifies.
 	ReasonNoMatch Reason = "NoMatch"
 	// ReasonWaiting: the object waits for the condition of [WaitUntil].
 	ReasonWaiting Reason = "Waiting"
-	// ReasonUnobserved: the child was changed, and its status is still about
-	// an earlier generation.
+	// ReasonUnobserved: the child was changed, and its status still describes an earlier generation.
 	ReasonUnobserved Reason = "ChangeNotObserved"
-	// ReasonInventory: the owner's metadata has to name other kinds,
-	// namespaces or contributions, or another finalizer.
+	// ReasonInventory: the owner's metadata must record other kinds, namespaces or contributions, or another finalizer.
 	ReasonInventory Reason = "Inventory"
 )
 
-// The reasons of a [PruneBlockedError], in order of gravity.
+// The reasons of a [PruneBlockedError], the most severe first.
 const (
 	// ReasonPlanIncomplete: the plan may be incomplete, see [Plan].
 	ReasonPlanIncomplete Reason = "PlanIncomplete"
 	// ReasonPruneFailed: a list or a delete failed.
 	ReasonPruneFailed Reason = "Failed"
-	// ReasonTooMany: the prune would delete more than [Options.PruneShare]
-	// of the children, and nothing explains it.
+	// ReasonTooMany: the prune would delete more than [Options.PruneShare] of the children, although neither spec nor inputs changed.
 	ReasonTooMany Reason = "TooMany"
-	// ReasonHoldsData: the objects are of [Options.GuardedKinds], and nothing
-	// explains why they are no longer planned.
+	// ReasonHoldsData: the objects are of [Options.GuardedKinds] and left the plan although neither spec nor inputs changed.
 	ReasonHoldsData Reason = "HoldsData"
-	// ReasonNewer: another process with another plan has created the objects
-	// since this plan was made.
+	// ReasonNewer: another process with another plan created the objects after this plan was made.
 	ReasonNewer Reason = "Newer"
-	// ReasonReferenced: a child that is planned still refers to the objects.
+	// ReasonReferenced: a planned child still refers to the objects.
 	ReasonReferenced Reason = "Referenced"
-	// ReasonReplacementFailed: a child that may replace them could not be
-	// created.
+	// ReasonReplacementFailed: a child that may replace the objects could not be created.
 	ReasonReplacementFailed Reason = "ReplacementFailed"
-	// ReasonUnknown: the desired or the existing objects are not known: the
-	// kind is not served or not declared, or the inventory is not readable.
+	// ReasonUnknown: the desired or the existing objects are unknown: the kind is not served or not declared, or the inventory cannot be
+	// parsed.
 	ReasonUnknown Reason = "Unknown"
-	// ReasonHeldByFinalizers: the objects were deleted, and finalizers keep
-	// them.
+	// ReasonHeldByFinalizers: the objects were deleted, but finalizers keep them.
 	ReasonHeldByFinalizers Reason = "HeldByFinalizers"
 )
 
-// Decision is what a pass does with one object, and why. [engine.Engine.Apply]
-// carries decisions out, [engine.Engine.Diff] returns them.
+// Decision is what a pass does with one object, and why. [engine.Engine.Apply] carries decisions out; [engine.Engine.Diff] returns them.
 type Decision struct {
 	// GVK is the kind of the object.
 	GVK schema.GroupVersionKind
-	// Key is its namespace and name.
+	// Key is the namespace and name of the object.
 	Key types.NamespacedName
-	// UID is the object that is meant, empty if none is known.
+	// UID identifies the object, empty if unknown.
 	UID types.UID
-	// Verb is what is done.
+	// Verb is the action.
 	Verb Verb
-	// Reason is why.
+	// Reason explains the verb.
 	Reason Reason
-	// Fields are the fields that an update changes, and for [engine.Engine.Diff]
-	// those that a create sets. Values of Secrets are masked.
+	// Fields are the fields that an update changes. For [engine.Engine.Diff] they include the fields that a create sets. Values of Secrets
+	// are masked.
 	Fields []FieldChange
-	// RequeueAfter is when to look again, for what the decision waits for.
-	// Zero is never.
+	// RequeueAfter is the time until the next pass that the decision needs. Zero asks for none.
 	RequeueAfter time.Duration
-	// WaitsUntil is the condition that the plan holds the object back for, see
-	// [WaitUntil]. Empty is none.
+	// WaitsUntil is the condition that the object waits for, see [WaitUntil]. Default none.
 	WaitsUntil string
-	// Finalizers are those that keep an object that is being deleted, see
-	// [ReasonTerminating].
+	// Finalizers are the finalizers of an object that is being deleted, see [ReasonTerminating].
 	Finalizers []string
-	// Err is why the object cannot be as planned, nil if nothing speaks
-	// against it.
+	// Err is the error that prevents the planned state, nil for none.
 	Err error
 }
 
 // FieldChange is one field that a pass changes.
 type FieldChange struct {
-	// Path is the field, ".spec.replicas".
+	// Path is the path of the field, ".spec.replicas".
 	Path string
-	// From and To are the values as JSON, empty for a missing one. With
-	// both empty, or both the same, the value stays and only its owner
-	// changes.
+	// From and To are the values as JSON, empty for a missing value. If both are equal, only the owner of the field changes.
 	From, To string
 }
 
-// String is one line: "~ .spec.replicas: 1 -> 3".
+// String renders the change on one line: "~ .spec.replicas: 1 -> 3".
 func (f FieldChange) String() string {
 	switch {
 	case f.From == f.To:
@@ -175,28 +157,25 @@ func (f FieldChange) String() string {
 	return "~ " + f.Path + ": " + f.From + " -> " + f.To
 }
 
-// Decisions is all that a pass does for one owner.
+// Decisions are the decisions of one pass over one owner.
 type Decisions struct {
 	// Owner is the write of the owner's metadata, nil if there is none.
 	Owner *Decision
-	// Objects has one entry for each deletion, child and pruned object, in
-	// the order in which [Result.Objects] has them.
+	// Objects has one entry for each deletion, child and pruned object, in the order of [Result.Objects].
 	Objects []Decision
-	// PruneBlocked reports that children that are no longer planned are kept,
-	// and why.
+	// PruneBlocked reports why children that left the plan are kept, nil if none are.
 	PruneBlocked *PruneBlockedError
 }
 
-// String renders what is done as text, one object after another, and nothing
-// for objects that are right already:
+// String renders the decisions as text, one object after another. Objects that are as planned are omitted:
 //
-//   - ConfigMap shop/settings: create (Missing)
-//   - .data.color: "green"
-//     ~ Deployment shop/web: update (PlanChanged)
-//     ~ .spec.replicas: 1 -> 3
-//   - Secret shop/old: prune (NotPlanned)
+//	~ Deployment shop/web: update (PlanChanged)
+//	  ~ .spec.replicas: 1 -> 3
+//	+ ConfigMap shop/settings: create (Missing)
+//	  + .data.color: "green"
+//	- Secret shop/old: prune (NotPlanned)
 //
-// A line with an exclamation mark is something that fails, one with an asterisk something that waits.
+// An exclamation mark starts the line of a failure, an asterisk that of an object that waits.
 func (d Decisions) String() string {
 	var b strings.Builder
 	if d.Owner != nil {

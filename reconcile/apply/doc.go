@@ -1,11 +1,9 @@
-// Package apply is the words of a plan: which objects shall exist for an owner,
-// field by field, what was decided about each of them, and what came of it. It
-// sends nothing; package reconcile/apply/engine carries plans out.
+// Package apply defines plans, decisions and results. It performs no I/O; package reconcile/apply/engine carries plans out.
 //
-// A [Plan] is the complete desired state of one owner. The engine orders it by
-// kind, proves from cached objects which children are right already, sends one
-// PATCH for each of the others, and removes what was applied before and is no
-// longer planned:
+// A [Plan] is the complete desired state of one owner. The engine orders the
+// children by kind, proves from cached objects which of them are as planned,
+// sends one PATCH for each of the others, and prunes objects that were applied
+// before and have left the plan:
 //
 //	var plan apply.Plan
 //	plan.Apply(deployment, apply.Seed("spec.replicas"))
@@ -13,53 +11,53 @@
 //
 // # Rules
 //
-//  1. What is set is owned. Nulls and empty structs from non-pointer fields
-//     are not sent; scalars that Go serialises, set pointers and lists that
-//     are empty but not nil are. The stringData of a Secret is sent as data.
-//     So a struct that must be there although nothing in it is set cannot be
-//     planned by a Go type whose field is no pointer: plan that object as
-//     unstructured content, where an empty map is sent, or give the field of
-//     a Go type of your own a pointer.
-//  2. Nothing is sent when the managedFields of the live object show that our
-//     manager owns exactly the planned fields and the values agree. Values
-//     agree when they are the same JSON, or when they are one value in the Go
-//     type that the API server itself decodes this field of this kind into:
-//     there quantities have one form, a zero that is no pointer is absent,
-//     and known defaults are filled in. Of custom resources only the defaults
-//     of Gateway API are known. What cannot be decided costs one PATCH, whose
-//     answer is remembered for the same intent.
-//  3. Edits of owned fields are repaired with one PATCH. A field that another
-//     manager applies is reported in a [ContestedError] and left alone, and so
-//     is one that somebody changes again after five repairs in a minute; the
-//     other fields of the child are applied. [Seed], [CreateOnly], [Force],
-//     [Ignore] and [Absent] change that for single fields. A first write can only create,
-//     and one that takes fields from others hits the version that was looked
-//     at, so that neither takes what the cache does not show.
-//  4. An object that this owner did not make is not taken over, see
-//     [OwnedByAnotherError] and [Adoption]. The first write of a child can only
-//     create it. Deletes carry the UID, applies to existing objects, too; none
-//     of them hits a replacement. What is pruned is proven to be ours: our
-//     manager owns its part-of label.
-//  5. The owner's metadata says where its children are, as KEP-3659 (ApplySet)
-//     has it: grown before the first write, shrunk after a live listing has
-//     confirmed that nothing is left. Children carry the part-of label, except
-//     those that are [Shared]. What the plan says about the owner's metadata,
-//     see [Plan.Metadata], is apart from that.
-//  6. A prune of most children needs a reason: a changed spec or changed
-//     inputs. Otherwise it is blocked, see [PruneBlockedError]. After a
-//     restart the status of the owner reports whether its spec has changed since,
-//     and without a status any generation but the first is a change; changed
-//     inputs are then not known, and the prune needs the annotation that the
-//     error names.
-//  7. What failed is not repeated at once while nothing has changed that could
-//     help; the result asks for a requeue instead.
+//  1. The engine owns the fields that are set. Nulls and empty structs from
+//     non-pointer fields are not sent. Scalars that Go serialises, set
+//     pointers, and lists that are empty but not nil are sent. The stringData
+//     of a Secret is sent as data. To plan an empty struct whose Go field is
+//     no pointer, plan unstructured content, where an empty map is sent, or
+//     declare a Go type of your own with a pointer.
+//  2. The engine sends nothing when the managedFields of the live object show
+//     that its field manager owns exactly the planned fields and the values
+//     agree. Values agree when their JSON is equal, or when they are equal in
+//     the Go type into which the API server decodes the field: there
+//     quantities have one form, a zero that is no pointer is absent, and known
+//     defaults are filled in. For custom resources only the defaults of
+//     Gateway API are known. In undecidable cases the engine sends one PATCH
+//     and remembers the answer for the same intent.
+//  3. The engine reverts edits of owned fields with one PATCH. It reports a
+//     field that another manager applies in a [ContestedError] and leaves it
+//     alone. The same holds for a field that changes again after five repairs
+//     within a minute. The other fields of the child are applied. [Seed],
+//     [CreateOnly], [Force], [Ignore] and [Absent] change this for single
+//     fields. The first write can only create the object, and a write that
+//     takes fields from other managers is pinned to the version that was read.
+//     Neither overwrites a state that the cache does not show.
+//  4. The engine does not take over an object that this owner did not create,
+//     see [OwnedByAnotherError] and [Adoption]. Deletes, and applies to
+//     existing objects, carry the UID, so that they never affect a
+//     replacement. An object is pruned only if the engine's field manager owns
+//     its part-of label.
+//  5. The owner's metadata records where its children are, as specified by
+//     KEP-3659 (ApplySet). This inventory grows before the first write and
+//     shrinks after a live listing has confirmed that nothing is left.
+//     Children carry the part-of label, except [Shared] ones. Metadata that a
+//     plan sets on the owner is separate, see [Plan.Metadata].
+//  6. A prune of most children requires a changed spec or changed inputs.
+//     Otherwise it is blocked, see [PruneBlockedError]. After a restart the
+//     engine compares the generation of the owner with the one in its status.
+//     Without a status any generation but the first counts as a change.
+//     Changed inputs are unknown after a restart; such a prune needs the
+//     annotation that the error names.
+//  7. The engine does not repeat a failed request at once while nothing
+//     relevant has changed. The result asks for a requeue instead.
 //
 // The cache should show managedFields; [ShortenManagedFields] is a transform
-// that keeps what is needed of them. Where it strips them, the engine says so
-// at the first object that shows it, looks live at each child after a start,
-// and compares what the cache shows with what it showed then; drift of what
-// the cache strips besides is found by the next live look.
+// that keeps the part that the engine needs. If the cache strips them, the
+// engine logs that once per kind, reads each child live after a start, and
+// compares later cached values with the first ones. Drift in parts that the
+// cache strips is found by the next live read.
 //
-// Not supported are generateName, which is an error that says so, and objects
-// without a UID such as reviews.
+// generateName is not supported and is an error. Objects without a UID, such
+// as reviews, are not supported either.
 package apply

@@ -9,31 +9,30 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// DeletedByOthersError reports that an object was deleted by somebody else as
-// often as it was made. It is made again, less and less often.
+// DeletedByOthersError reports that another controller or a user deletes an object each time it is created. The engine recreates it at
+// increasing intervals.
 type DeletedByOthersError struct {
-	// Kind, Namespace and Name are those of the object.
+	// Kind, Namespace and Name identify the object.
 	Kind, Namespace, Name string
-	// Times is how often it was deleted.
+	// Times is the number of deletions.
 	Times int
 }
 
-// Error names the object.
+// Error returns a message that names the object.
 func (e *DeletedByOthersError) Error() string {
 	return fmt.Sprintf("%s was deleted %d times soon after it was made; it is made again, less and less often",
 		applyset.ObjectName(e.Kind, e.Namespace, e.Name), e.Times)
 }
 
-// OwnedByAnotherError reports that an object with the planned name exists and is
-// not this owner's. Nothing was changed.
+// OwnedByAnotherError reports that an object with the planned name exists and does not belong to this owner. Nothing was changed.
 type OwnedByAnotherError struct {
-	// Kind, Namespace and Name are those of the object.
+	// Kind, Namespace and Name identify the object.
 	Kind, Namespace, Name string
 	// Controller is the controller of the object, nil if it has none.
 	Controller *metav1.OwnerReference
 }
 
-// Error names the object and its controller.
+// Error returns a message that names the object and its controller.
 func (e *OwnedByAnotherError) Error() string {
 	what := applyset.ObjectName(e.Kind, e.Namespace, e.Name)
 	if e.Controller == nil {
@@ -42,26 +41,24 @@ func (e *OwnedByAnotherError) Error() string {
 	return fmt.Sprintf("%s is controlled by %s %s", what, e.Controller.Kind, e.Controller.Name)
 }
 
-// ContestedField is a field that another manager owns with another value.
+// ContestedField is a field that another field manager owns with another value.
 type ContestedField struct {
-	// Path is the field as the server writes it, ".spec.replicas".
+	// Path is the field in the notation of the API server, ".spec.replicas".
 	Path string
-	// Manager is the other field manager; "NAME in another process" for the
-	// controller's own, where another process writes under its name.
+	// Manager is the other field manager. It is "NAME in another process" if another process writes under the controller's own name.
 	Manager string
 }
 
-// ContestedError reports that fields of an object belong to other managers. The
-// object was not changed, and is left alone until the plan or the other
-// manager's fields change.
+// ContestedError reports that other field managers own planned fields of an object. These fields are left alone until the plan or the
+// other manager's fields change.
 type ContestedError struct {
-	// Kind, Namespace and Name are those of the object.
+	// Kind, Namespace and Name identify the object.
 	Kind, Namespace, Name string
 	// Fields are the contested fields, sorted.
 	Fields []ContestedField
 }
 
-// Error names the object, and each path with its manager.
+// Error returns a message that names the object, and each path with its field manager.
 func (e *ContestedError) Error() string {
 	var b strings.Builder
 	b.WriteString(applyset.ObjectName(e.Kind, e.Namespace, e.Name))
@@ -75,13 +72,13 @@ func (e *ContestedError) Error() string {
 	return b.String()
 }
 
-// HeldError reports that an object is being deleted and that finalizers keep it.
+// HeldError reports that finalizers keep an object that is being deleted.
 type HeldError struct {
-	// Finalizers are those of the object, in its order.
+	// Finalizers are the finalizers in the order of the object.
 	Finalizers []string
 }
 
-// Error names the finalizers and what to do about them.
+// Error returns a message that names the finalizers and a remedy.
 func (e *HeldError) Error() string {
 	named := e.Finalizers[:min(len(e.Finalizers), maxNamedObjects)]
 	text := strings.Join(named, ", ")
@@ -92,21 +89,19 @@ func (e *HeldError) Error() string {
 		"if they no longer exist"
 }
 
-// RecreateBlockedError reports that an object cannot be changed as planned and
-// is not recreated, because something would be lost with it.
+// RecreateBlockedError reports that the API server refuses the planned change and that recreating the object would lose data.
 type RecreateBlockedError struct {
-	// Loses is what would be lost.
+	// Loses describes the loss.
 	Loses string
-	// Annotation and Token are the key and value of an annotation on the owner that
-	// allows the recreation of this object, once.
+	// Annotation and Token are the key and value of an annotation on the owner. It allows one recreation of this object.
 	Annotation, Token string
-	// OnChild reports that the annotation belongs on the object: a [Group] has no object of its own.
+	// OnChild reports that the annotation belongs on the child, because a [Group] is not an object.
 	OnChild bool
 	// Cause is the refusal of the change.
 	Cause error
 }
 
-// Error says what would be lost and how to allow it.
+// Error returns a message that describes the loss and how to allow it.
 func (e *RecreateBlockedError) Error() string {
 	where := "the owner"
 	if e.OnChild {
@@ -118,29 +113,27 @@ func (e *RecreateBlockedError) Error() string {
 // Unwrap returns the refusal of the change.
 func (e *RecreateBlockedError) Unwrap() error { return e.Cause }
 
-// PruneBlockedError reports why children that are no longer planned were kept.
+// PruneBlockedError reports why children that left the plan were kept.
 type PruneBlockedError struct {
-	// Reason is [ReasonPruneFailed] or one of the constants next to it, or [ReasonTerminating]: a deleted owner waits until
-	// Objects are gone, and Cause names their finalizers.
+	// Reason is [ReasonPruneFailed] or one of the constants next to it. [ReasonTerminating] means that a deleted owner waits until Objects
+	// are gone; Cause then names their finalizers.
 	Reason Reason
-	// Objects name what was kept, sorted, as far as it is known.
+	// Objects names the kept objects that are known, sorted.
 	Objects []string
-	// Annotation and Token, set for [ReasonTooMany] and [ReasonHoldsData], are
-	// the key and value of an annotation on the owner that allows exactly this
-	// prune, once. For a [Group], which has no object, one of Objects carries
-	// the annotation.
+	// Annotation and Token are the key and value of an annotation on the owner that allows exactly this prune, once. They are set for
+	// [ReasonTooMany] and [ReasonHoldsData]. A [Group] is not an object, so that one of Objects carries the annotation.
 	Annotation, Token string
 	// OnChild reports that the annotation belongs on one of Objects.
 	OnChild bool
-	// Cause is the error behind it, if there is one.
+	// Cause is the underlying error, nil if there is none.
 	Cause error
-	// Further is what was kept for other reasons; Reason is the gravest.
+	// Further are the objects that were kept for less severe reasons.
 	Further []*PruneBlockedError
 }
 
 const maxNamedObjects = 5 // in a message; conditions are bounded
 
-// Error returns the reason, what was kept, and the cause.
+// Error returns a message with the reason, the kept objects and the cause.
 func (e *PruneBlockedError) Error() string {
 	var b strings.Builder
 	b.WriteString("prune blocked: ")

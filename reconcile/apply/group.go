@@ -5,26 +5,21 @@ import "strings"
 // DefaultDomain is the default of [Options.Domain].
 const DefaultDomain = "reconcilekit.dev"
 
-// PartOfLabel is on every child that its owner alone owns. Its value is the ID
-// of the owner's set (KEP-3659, ApplySet):
+// PartOfLabel is the label of every child that belongs to one owner. Its value is the ID of the owner's set (KEP-3659, ApplySet):
 // https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
 const PartOfLabel = applySetDomain + "/part-of"
 
 const applySetDomain = "applyset.kubernetes.io"
 
-// GroupAnnotation is on the children of a group, an owner that is no object of
-// the cluster; its value is the group's kind, namespace and name, joined by
-// slashes. It leads from a child to its group, which no owner reference does.
+// GroupAnnotation is the annotation of the children of a group. A group is an owner that is not an object in the cluster, so that no owner
+// reference can name it. The value is the group's kind, namespace and name, joined by slashes.
 const GroupAnnotation = DefaultDomain + "/group"
 
-// IsEngineKey reports whether the label or annotation with the key belongs to
-// the engine: those of KEP-3659 (applyset.kubernetes.io), of [DefaultDomain],
-// of the claims of shards (shard.reconcilekit.dev), and those that an engine
-// with the domain ([Options.Domain], empty for the default) writes. The phases
-// of a reconciler see their owner without them.
+// IsEngineKey reports whether the engine uses a label or annotation with the key. These are the keys of KEP-3659 (applyset.kubernetes.io),
+// of [DefaultDomain], of shard claims (shard.reconcilekit.dev), and those of an engine with the domain ([Options.Domain], empty for the
+// default). The phases of a reconciler receive the owner without them.
 //
-// In a domain other than the default only the engine's own names count, as an
-// operator may have other annotations in its domain.
+// In a domain other than the default, only the engine's own names count, because the operator may use the domain for other annotations.
 func IsEngineKey(domain, key string) bool {
 	prefix, name, qualified := strings.Cut(key, "/")
 	if !qualified {

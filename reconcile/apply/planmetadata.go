@@ -7,17 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Metadata plans labels, annotations and finalizers of the owner itself; other
-// fields of wanted must be empty. What was planned before and is not any more
-// is removed; what others have put there stays. A value that another manager
-// has set differently is reported as [ContestedError] and left to it, unless
-// [Force] takes it, for example
-// Force(`metadata.annotations["example.com/class"]`).
+// Metadata plans labels, annotations and finalizers of the owner itself; other fields of wanted must be empty. Entries that left the plan
+// are removed. Entries of other field managers stay. If another manager has set a different value, the engine reports a [ContestedError]
+// and leaves the value alone, unless [Force] takes it, for example Force(`metadata.annotations["example.com/class"]`).
 //
-// Labels and annotations need no finalizer. A finalizer of the product is there
-// as long as the engine's own, which comes with it, and goes with that when the
-// deletion of the owner is done. Of an owner that is being deleted nothing else
-// is written. Calls add up; of a key that is planned twice the later one counts.
+// Labels and annotations do not require the engine's finalizer. A planned finalizer does: both are added and, when the deletion of the
+// owner is complete, removed together. On an owner that is being deleted nothing else is written. Several calls are merged; for a key that
+// is planned twice the later value counts.
 func (p *Plan) Metadata(wanted metav1.ObjectMeta, opts ...ChildOption) {
 	if p.Owner == nil {
 		p.Owner = &Child{Mode: Contribute}
@@ -32,7 +28,7 @@ func (p *Plan) Metadata(wanted metav1.ObjectMeta, opts ...ChildOption) {
 	}
 }
 
-// overlaid returns the entries of both, those of b where both have one.
+// overlaid merges both maps. Entries of b win.
 func overlaid(a, b map[string]string) map[string]string {
 	if len(a) == 0 {
 		return b

@@ -9,8 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// Outcome says what happened to one object, in camel case as in logs and
-// metrics.
+// Outcome is what happened to one object, in camel case as in logs and metrics.
 type Outcome string
 
 // The outcomes.
@@ -21,21 +20,19 @@ const (
 	OutcomeCreated Outcome = "Created"
 	// OutcomeUpdated: the object existed and was changed.
 	OutcomeUpdated Outcome = "Updated"
-	// OutcomeDeleted: it was deleted because the plan asks for its deletion or
-	// recreation.
+	// OutcomeDeleted: the object was deleted because the plan deletes or recreates it.
 	OutcomeDeleted Outcome = "Deleted"
-	// OutcomePruned: it was no longer planned and its deletion was accepted.
+	// OutcomePruned: the object had left the plan, and its deletion was accepted.
 	OutcomePruned Outcome = "Pruned"
-	// OutcomeReleased: a contribution to it was given up.
+	// OutcomeReleased: a contribution to the object was given up.
 	OutcomeReleased Outcome = "Released"
-	// OutcomeOptedOut: it has [Options.OptOutAnnotation]; nothing was sent.
+	// OutcomeOptedOut: the object has [Options.OptOutAnnotation]; nothing was sent.
 	OutcomeOptedOut Outcome = "OptedOut"
 	// OutcomeContested: other field managers own planned fields.
 	OutcomeContested Outcome = "Contested"
-	// OutcomeBlocked: not tried, because something that it needs failed.
+	// OutcomeBlocked: nothing was sent, because a dependency failed.
 	OutcomeBlocked Outcome = "Blocked"
-	// OutcomeWaiting: it waits for the condition of [WaitUntil]; nothing was
-	// sent.
+	// OutcomeWaiting: the object waits for the condition of [WaitUntil]; nothing was sent.
 	OutcomeWaiting Outcome = "Waiting"
 	// OutcomeFailed: the request failed.
 	OutcomeFailed Outcome = "Failed"
@@ -43,32 +40,25 @@ const (
 
 // ObjectResult is the outcome for one object.
 type ObjectResult struct {
-	// Decision is what the pass decided to do. Its UID, with ResourceVersion,
-	// identifies what is known to exist after the pass, empty if nothing is
-	// known; its Err is the error behind Contested, Blocked and Failed,
-	// whether it was met while deciding or while carrying out.
+	// Decision is the decision of the pass. UID and ResourceVersion identify the object after the pass, empty if unknown. Err is the error
+	// behind the outcomes Contested, Blocked and Failed, from the decision or from its execution.
 	Decision
 	// Outcome is what happened.
 	Outcome Outcome
 	// ResourceVersion is the version after the pass, see Decision.
 	ResourceVersion string
-	// Answer is what an object outside of the cluster is after it was ensured,
-	// as JSON; nil for everything else. The package reconcile/external reads it.
+	// Answer is the observed state of a resource outside the cluster, as JSON; nil for objects. The package reconcile/external reads it.
 	Answer json.RawMessage
-	// Unobserved reports that the child was changed and that its status is about
-	// an earlier generation: its own controller has not looked at the change yet.
-	// It is false for kinds without status.observedGeneration, save when the
-	// child was deleted to be created anew, see [Recreate].
+	// Unobserved reports that the child was changed and its status describes an earlier generation, because its controller has not
+	// processed the change yet. It is false for kinds without status.observedGeneration, except when the child was deleted to be
+	// recreated, see [Recreate].
 	Unobserved bool
-	// Overridden are planned fields that have another value in the answer to
-	// the engine's own apply, the first three: a mutating webhook or policy, or
-	// the API server itself, has changed them on their way to the store. From is
-	// the stored value, To the planned one.
+	// Overridden are the first three planned fields that have another value in the answer to the engine's own apply. A mutating webhook or
+	// policy, or the API server, has changed them. From is the stored value, To the planned one.
 	Overridden []FieldChange
-	// HoldsData reports that the object is of one of [Options.GuardedKinds]: that
-	// it was pruned or deleted is worth an event.
+	// HoldsData reports that the object is of one of [Options.GuardedKinds], so that its deletion should be reported as an event.
 	HoldsData bool
-	// Announcement is that of the plan, see [Announce].
+	// Announcement is the event from the plan, see [Announce].
 	Announcement Announcement
 }
 
@@ -87,28 +77,22 @@ func (r ObjectResult) Created() bool { return r.Outcome == OutcomeCreated }
 
 // Result is the outcome of one [engine.Engine.Apply].
 type Result struct {
-	// Objects has one entry for each delete, child, and pruned object, and one
-	// for the owner if something is planned of it: first the deletes, then the
-	// owner, then the children as planned, then the prunes.
+	// Objects has one entry for each deletion, child and pruned object, and one for the owner if the plan has metadata for it. The order
+	// is: deletions, the owner, the children as planned, prunes.
 	Objects []ObjectResult
-	// Owner is the write of the owner's metadata that the pass began with,
-	// nil if there was none.
+	// Owner is the first write of the owner's metadata in the pass, nil if there was none.
 	Owner *Decision
-	// OwnerErr is the error of the write of the owner's metadata, or of a
-	// plan that is invalid. No child was written then.
+	// OwnerErr is the error of an invalid plan or of the write of the owner's metadata. If set, no child was written.
 	OwnerErr error
-	// PruneBlocked reports that children that are no longer planned were kept,
-	// and why. It is not part of Err.
+	// PruneBlocked reports why children that left the plan were kept. It is not part of Err.
 	PruneBlocked *PruneBlockedError
-	// Finalized reports that the owner's finalizer was removed, or was not
-	// there, of an owner that is being deleted: it may go.
+	// Finalized reports that an owner that is being deleted no longer has the engine's finalizer.
 	Finalized bool
-	// RequeueAfter asks for another pass, for example to confirm a
-	// deletion. Zero asks for none.
+	// RequeueAfter requests another pass after this time, for example to confirm a deletion. Zero requests none.
 	RequeueAfter time.Duration
 }
 
-// Err joins the errors of the owner and of all objects; each names its object.
+// Err joins the errors of the owner and of all objects. Each error names its object.
 func (r Result) Err() error {
 	var errs []error
 	if r.OwnerErr != nil {
@@ -122,13 +106,13 @@ func (r Result) Err() error {
 	return errors.Join(errs...)
 }
 
-// ObjectError is the error of one object, as joined by [Result.Err].
+// ObjectError is the error of one object, an element of [Result.Err].
 type ObjectError struct {
-	// ObjectResult names the object; its Err is not nil.
+	// ObjectResult identifies the object; its Err is not nil.
 	ObjectResult
 }
 
-// Error returns the name of the object and what went wrong.
+// Error returns the name of the object and the error.
 func (e *ObjectError) Error() string {
 	switch e.Err.(type) { //nolint:errorlint // these name the object themselves
 	case *OwnedByAnotherError, *ContestedError:

@@ -7,14 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ShortenManagedFields returns a cache transform that saves memory and keeps
-// what an engine needs: entries whose manager starts with one of the prefixes
-// stay whole, of others only manager, operation and time remain (and the
-// subresource, which reports what kind of writer it is). Give it the field
-// manager, and the former ones while migrating.
+// ShortenManagedFields returns a cache transform that saves memory and keeps the managedFields that an engine needs. Entries whose manager
+// starts with one of the prefixes are kept unchanged. For other entries it keeps manager, operation, time and subresource. Pass the field
+// manager, and the former managers during a migration.
 //
-// Objects shortened like this must not be sent back by update: the server
-// would take the lists for the truth. The engine only sends patches.
+// Do not send shortened objects back by update: the API server would store the shortened entries. The engine only sends patches.
 func ShortenManagedFields(prefixes ...string) func(any) (any, error) {
 	return func(in any) (any, error) {
 		o, err := meta.Accessor(in)

@@ -1,22 +1,22 @@
 package apply
 
-// WaitUntil holds a child or a deletion back until a condition is met, such as a server until its database is ready:
+// WaitUntil delays a child or a deletion until a condition is met, such as a server until its database is ready:
 //
 //	plan.Apply(database)
 //	plan.Apply(server, apply.WaitUntil(o.databaseReady, "the database is ready"))
 //
-// What waits is planned like everything else: it is neither pruned nor given back, and a child that may take the place of another
-// one keeps that one. While met is false nothing is sent for it: a child that does not exist is not created, and one that exists
-// stays as it is, drift included. Its decision has the reason Waiting, so that diff, preview and explain show what it waits for, and
-// the owner is not Ready. Nothing is asked again after a time: whatever the plan is made from triggers the next pass.
+// A waiting child counts as planned: it is neither pruned nor given back, and a child that it may replace is kept. While met is false the
+// engine sends nothing for it. A missing child is not created, and an existing child is not changed, even if it has drifted. Its decision
+// has the reason Waiting, which diff, preview and explain show, and the owner is not Ready. The engine requests no requeue: an event for
+// an input of the plan triggers the next pass.
 //
-// The way back is the same in reverse, in the plan of a Finalize or of a feature that was switched off. An owner that is being
-// deleted keeps its finalizer as long as anything waits:
+// The plan of a Finalize phase, or of a feature that is switched off, uses the reverse order. An owner that is being deleted keeps its
+// finalizer while anything waits:
 //
 //	plan.Delete(server)
 //	plan.Delete(database, apply.WaitUntil(!o.serverExists, "the server is gone"))
 //
-// The text completes the sentence "waits until". Of several conditions the first that is not met is reported.
+// The text completes the sentence "waits until". If several conditions are not met, the first is reported.
 func WaitUntil(met bool, what string) interface {
 	ChildOption
 	DeletionOption
@@ -36,10 +36,10 @@ var (
 	_ DeletionOption = waitUntil("")
 )
 
-// ApplyToChild adds the condition, if it is not met.
+// ApplyToChild adds the condition if it is not met.
 func (w waitUntil) ApplyToChild(c *Child) { c.WaitsUntil = w.after(c.WaitsUntil) }
 
-// ApplyToDeletion adds the condition, if it is not met.
+// ApplyToDeletion adds the condition if it is not met.
 func (w waitUntil) ApplyToDeletion(d *Deletion) { d.WaitsUntil = w.after(d.WaitsUntil) }
 
 func (w waitUntil) after(first string) string {

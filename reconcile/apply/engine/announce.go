@@ -6,10 +6,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// Announce tells the engine that an object has come into its cache (before is
-// nil) or has changed there. It must be called for every object with
-// the part-of label before the events that lead to a pass for its owner, and only
-// matters with [apply.Options.Announced]. It is cheap.
+// Announce reports that an object was added to the cache (before is nil) or has changed in it. Call it for every object with the part-of
+// label, before the events that trigger a pass for its owner. It is only required with [apply.Options.Announced]. It is cheap.
 func (e *Engine) Announce(before, after client.Object) {
 	if !e.env.leftovers.Open.Load() || after == nil {
 		return
@@ -24,7 +22,6 @@ func (e *Engine) Announce(before, after client.Object) {
 	e.env.leftovers.Mark(e.env.hasher.Text(id))
 }
 
-// AnnounceOwner tells the engine that an owner has changed in its cache. It
-// only matters for an owner whose deletion leaves its children, which does not
-// show for long. It is cheap.
+// AnnounceOwner reports that an owner has changed in the cache. The engine needs it for an owner whose deletion orphans its children,
+// because this state is visible only for a short time. It is cheap.
 func (e *Engine) AnnounceOwner(owner client.Object) { e.env.announceOwner(owner) }

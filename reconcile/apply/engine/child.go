@@ -26,50 +26,45 @@ type child struct {
 	member bool
 	// reach reports that an owner reference from owner to child is possible.
 	reach bool
-	// manager is the field manager it is written under.
+	// manager is the field manager of the child's applies.
 	manager string
 	rules   []intent.Rule
-	// live is the object as known, nil if it does not exist.
+	// live is the object from the cache or the API server, nil if it does not exist.
 	live client.Object
-	// renewed reports that this pass has looked for defaults of an earlier plan.
+	// renewed reports that this pass has searched for defaults of an earlier plan.
 	renewed bool
-	// answer is the object that the API server has returned for the last write, nil for none.
+	// answer is the response to the last write, nil for none.
 	answer client.Object
-	// recall is what is remembered of the child and matters for that object,
-	// observed what was compared of it.
+	// recall is the memory of the child that applies to the live object; observed is the compared state of that object.
 	recall   memory.Recall
 	observed fieldset.Observation
-	// UID pins the object that is written.
+	// uid is the UID precondition of writes.
 	uid     types.UID
 	content map[string]any
 	action  action
 	force   bool
 	// fresh reports that live was read from the API server in this pass.
 	fresh bool
-	// sentOnce are the fields that are sent once and that the object has.
+	// sentOnce are the existing fields that are sent only once.
 	sentOnce []sentOnce
-	// contested are the fields that are left out of the content, as others
-	// insist on them.
+	// contested are the fields that are left out of the content because other managers insist on them.
 	contested []apply.ContestedField
-	// repairs is how often the object was repaired lately for this intent, with this pass; 0 if that was not counted yet.
+	// repairs is the number of recent repairs of the object for this intent, including this pass; 0 if not counted yet.
 	repairs int
-	// leftSeeds are the paths of seeds that are left out of the content, as the
-	// server has said that they are others'.
+	// leftSeeds are the paths of seeds that are left out of the content because the API server reported another owner.
 	leftSeeds []string
-	// unwanted are the fields that the object has and that the plan wants
-	// absent.
+	// unwanted are the existing fields that the plan wants absent.
 	unwanted []fieldset.Place
-	// lostAbsent are the paths of those of the contested fields that the plan
-	// wants absent.
+	// lostAbsent are the paths of contested fields that the plan wants absent.
 	lostAbsent []string
 	result     apply.ObjectResult
 	requeue    time.Duration
 }
 
-// action is what has to be sent for a child.
+// action is the request that a child needs.
 type action int
 
-// sentOnce is a field that is sent once and that the object has.
+// sentOnce is an existing field that is sent only once.
 type sentOnce struct {
 	path fieldset.Path
 	want any
@@ -81,11 +76,11 @@ const (
 	actionCreate
 	actionMigrate
 	actionRemove
-	// actionMark updates what makes the object a child, and nothing else.
+	// actionMark updates only the owner reference and the label of the child.
 	actionMark
 )
 
-// free gives the object that was read back for reuse.
+// free releases the object that was read for reuse.
 func (c *child) free() {
 	if c.kind != nil && c.live != nil {
 		c.kind.Release(c.live)
@@ -100,16 +95,16 @@ func (c *child) describe() string {
 	return c.id.String()
 }
 
-// fail ends the child with an error that was met while deciding.
+// fail ends the child with an error from the decision.
 func (c *child) fail(outcome apply.Outcome, reason apply.Reason, err error) {
 	c.result.Outcome, c.result.Reason, c.result.Err = outcome, reason, err
 	c.action = actionNone
 }
 
-// failed ends the child with an error that was met while carrying out.
+// failed ends the child with an error from the execution.
 func (c *child) failed(outcome apply.Outcome, err error) { c.fail(outcome, c.result.Reason, err) }
 
-// decided sets the verb that follows from the action.
+// decided sets the verb of the action.
 func (c *child) decided() {
 	switch {
 	case c.action == actionNone:
@@ -122,14 +117,14 @@ func (c *child) decided() {
 	c.result.UID, c.result.RequeueAfter = c.uid, c.requeue
 }
 
-// requeue asks for another pass after a time at the latest. Zero asks for none.
+// requeue requests another pass after at most this time. Zero requests none.
 func (p *pass) requeue(after time.Duration) {
 	if r := &p.result; after > 0 && (r.RequeueAfter == 0 || after < r.RequeueAfter) {
 		r.RequeueAfter = after
 	}
 }
 
-// collect adds the results of the children, in the order of the plan.
+// collect appends the results of the children in the order of the plan.
 func (p *pass) collect() {
 	p.result.Objects = slices.Grow(p.result.Objects, len(p.children))
 	for _, c := range p.withOwner() {
@@ -143,19 +138,18 @@ func (p *pass) collect() {
 	}
 }
 
-// reportOverridden adds the planned fields that something else has given other
-// values. It may end without an event, so the child is looked at again.
+// reportOverridden adds the planned fields that the API server stored with other values. No event may announce the end of that, so it
+// requeues.
 func (c *child) reportOverridden(again time.Duration) {
 	if c.result.Overridden = c.memory.Overridden(); c.result.Overridden != nil && c.requeue == 0 {
 		c.requeue = again
 	}
 }
 
-// isPartial reports whether the owner has a part of an object under a field
-// manager of its own, which is given back in the end.
+// isPartial reports whether the owner has a part of an object under a field manager of its own. The part is given back in the end.
 func isPartial(m apply.Mode) bool { return m == apply.Contribute || m == apply.Shared }
 
-// withOwner are the children, what is planned of the owner first.
+// withOwner returns the children, preceded by the planned metadata of the owner.
 func (p *pass) withOwner() []*child {
 	if p.ownerChild == nil {
 		return p.children

@@ -17,11 +17,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// decideChild finds out what has to be sent for a child, in stages: the object is
-// read, and what is remembered of it; both may settle the child already. Then it
-// has to be one that may be written, and what is planned of it is compared with
-// what it is. In the common case nothing has to be sent, and the resourceVersion
-// and the hash of the intent say so.
+// decideChild decides the request for a child, in stages. It reads the object and recalls its memory; either may settle the child. Then it
+// checks that the object may be written, and compares the plan with the object. In the common case the resourceVersion and the hash of the
+// intent prove that nothing has to be sent.
 func decideChild(p *pass, c *child) {
 	if c.result.Outcome != "" {
 		return
@@ -56,7 +54,7 @@ func decideChild(p *pass, c *child) {
 	}
 }
 
-// recallChild recalls what matters for the object that was read.
+// recallChild recalls the memory that applies to the live object.
 func recallChild(p *pass, c *child) {
 	c.recall = c.memory.Recall(c.live, memory.Look{
 		Intent: c.hash, Now: p.now, Deadline: p.env.options.LagDeadline, Trust: p.env.options.ContestInterval, Live: c.fresh,
@@ -73,8 +71,7 @@ func readCached(p *pass, c *child) error {
 	return noteRead(c, o, err)
 }
 
-// readLive reads the object from the API server, and remembers that it is no
-// older than that, for a cache that does not show it yet.
+// readLive reads the object from the API server and remembers its version, so that an older object in the cache is recognised as stale.
 func readLive(p *pass, c *child) error {
 	c.free()
 	c.fresh, c.sentOnce = true, nil
@@ -82,7 +79,7 @@ func readLive(p *pass, c *child) error {
 	o := c.kind.NewObject()
 	err := noteRead(c, o, p.env.live.Get(p.ctx, c.id.Key, o))
 	if c == p.ownerChild && c.live != nil && c.live.GetUID() != p.owner.GetUID() {
-		c.live = nil // another one of the name
+		c.live = nil // another object of this name
 	}
 	if c.live != nil {
 		c.memory.Read(c.live, p.now)
@@ -100,9 +97,8 @@ func noteRead(c *child, o client.Object, err error) error {
 	return client.IgnoreNotFound(err)
 }
 
-// waitsForCache handles a cache that does not show our last write yet. It reports
-// whether the child is settled for this pass. A plan that has changed since is
-// decided about with what the API server has.
+// waitsForCache handles a cache that does not show the engine's last write yet. It reports whether the child is settled for this pass. If
+// the plan has changed since, the child is decided from a live read.
 func waitsForCache(p *pass, c *child) bool {
 	r := &c.recall
 	if r.Wait <= 0 || !r.Proven {
@@ -116,10 +112,8 @@ func waitsForCache(p *pass, c *child) bool {
 	return true
 }
 
-// decideStripped decides about a child of which the cache shows no
-// managedFields. While what the cache does show of the planned fields is what
-// it was when they were last looked at, that stands; otherwise they are looked
-// at live. What the cache strips is not repaired before that.
+// decideStripped decides a child whose managedFields the cache strips. If the visible planned fields are unchanged since the last live
+// read, its result still holds. Otherwise the object is read live. Drift in parts that the cache strips is not repaired before that.
 func decideStripped(p *pass, c *child) {
 	if isTerminating(p, c) {
 		return
@@ -150,8 +144,7 @@ func decideStripped(p *pass, c *child) {
 	}
 }
 
-// noteShape remembers what a cache that strips managedFields shows of what has
-// just been applied.
+// noteShape remembers the cached values of the fields that have just been applied, for a cache that strips managedFields.
 func noteShape(p *pass, c *child) {
 	if c.planned.Mode == apply.Once || c.memory.ShapeKnown() || hasManagedFields(c.live) {
 		return
@@ -161,7 +154,7 @@ func noteShape(p *pass, c *child) {
 	}
 }
 
-// hasManagedFields reports whether an object has managedFields. Those of an unstructured object are not decoded for it.
+// hasManagedFields reports whether an object has managedFields. It does not decode those of an unstructured object.
 func hasManagedFields(o client.Object) bool {
 	if u, ok := o.(*unstructured.Unstructured); ok {
 		entries, _, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields")
@@ -171,7 +164,7 @@ func hasManagedFields(o client.Object) bool {
 	return len(o.GetManagedFields()) > 0
 }
 
-// shape is the hash of the live values at the paths of the intent.
+// shape returns the hash of the live values at the paths of the intent.
 func shape(p *pass, c *child) (uint64, error) {
 	content, err := compileContent(p, c)
 	if err != nil {
@@ -185,8 +178,7 @@ func shape(p *pass, c *child) (uint64, error) {
 	return p.env.hasher.Shape(c.kind.Schema, content, live) + uint64(len(c.unwanted)), nil
 }
 
-// noteStripped reports once that the cache strips the managedFields that the API
-// server has.
+// noteStripped logs once per kind that the cache strips managedFields.
 func noteStripped(p *pass, c *child) {
 	if len(c.live.GetManagedFields()) == 0 {
 		return
@@ -221,7 +213,7 @@ func decideMissing(p *pass, c *child) {
 	prepareWrite(c, p, actionApply, apply.ReasonMissing)
 }
 
-// failedBefore reports that the same request has failed before and would fail again.
+// failedBefore reports whether the same request has failed before and would fail again.
 func failedBefore(p *pass, c *child, uid types.UID, others uint64) bool {
 	if !c.recall.Failed {
 		return false
@@ -235,13 +227,13 @@ func failedBefore(p *pass, c *child, uid types.UID, others uint64) bool {
 	return true
 }
 
-// allowedSince reports whether the owner allows by now what was not allowed then.
+// allowedSince reports whether the owner now has the annotation that the error asked for.
 func allowedSince(p *pass, err error) bool {
 	var blocked *apply.RecreateBlockedError
 	return errors.As(err, &blocked) && blocked.Token == p.allowPrune
 }
 
-// decideExisting looks at an object that has changed, or that is new to us.
+// decideExisting decides an object that has changed, or that this process has not seen before.
 func decideExisting(p *pass, c *child) {
 	if isTerminating(p, c) {
 		return
@@ -266,8 +258,7 @@ func decideExisting(p *pass, c *child) {
 	}
 }
 
-// isTerminating reports that the object is being deleted, by us or by others. It is
-// applied again when it is gone.
+// isTerminating reports whether the object is being deleted. It is applied again when it is gone.
 func isTerminating(p *pass, c *child) bool {
 	if !c.recall.Deleted && (c.live.GetDeletionTimestamp() == nil || partOfAnother(p, c)) {
 		return false
@@ -280,8 +271,8 @@ func isTerminating(p *pass, c *child) bool {
 	return true
 }
 
-// partOfAnother reports whether the child is a part of another object than the owner, which stays planned while that object is being
-// deleted.
+// partOfAnother reports whether the child is a part of an object other than the owner. Such a part stays planned while that object is
+// being deleted.
 func partOfAnother(p *pass, c *child) bool {
 	return c.planned.Mode == apply.Contribute && c != p.ownerChild
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// noteUnwanted finds the fields of an object that the plan wants absent, save
-// those that are left to others.
+// noteUnwanted finds the existing fields that the plan wants absent, except those that are left to other managers.
 func noteUnwanted(c *child, live map[string]any) {
 	c.unwanted = nil
 	var paths []fieldset.Path
@@ -31,7 +30,7 @@ func noteUnwanted(c *child, live map[string]any) {
 	})
 }
 
-// endContests ends the contest about fields that are absent now.
+// endContests ends the contest about fields that are now absent.
 func endContests(c *child, found []fieldset.Place) {
 	rest := slices.DeleteFunc(slices.Clone(c.contested), func(t apply.ContestedField) bool {
 		return slices.Contains(c.lostAbsent, t.Path) && !slices.ContainsFunc(found, func(f fieldset.Place) bool { return f.Text == t.Path })
@@ -42,8 +41,7 @@ func endContests(c *child, found []fieldset.Place) {
 	c.contested = rest
 }
 
-// removesFields reports whether fields are to be removed. Those that come back each
-// time are left to whoever sets them.
+// removesFields reports whether fields are to be removed. Fields that return each time are left alone.
 func removesFields(p *pass, c *child) bool {
 	m := c.memory
 	var lost []apply.ContestedField
@@ -59,7 +57,7 @@ func removesFields(p *pass, c *child) bool {
 			c.lostAbsent = append(slices.Clone(c.lostAbsent), f.Path)
 		}
 		leaveToOthers(p, c, lost)
-		m.ContestedUntil(p.now.Add(p.env.options.ContestInterval)) // not a matter of seconds
+		m.ContestedUntil(p.now.Add(p.env.options.ContestInterval)) // a retry within seconds would not help
 		for _, f := range lost {
 			m.ForgetRepairs(f.Path)
 		}
@@ -67,8 +65,7 @@ func removesFields(p *pass, c *child) bool {
 	return len(c.unwanted) > 0
 }
 
-// setterOf is the other manager that owns a field, or the last one that wrote
-// if that is not known.
+// setterOf returns the other manager that owns a field, or the last writer if the owner is unknown.
 func setterOf(c *child, path fieldset.Path) string {
 	var setter *metav1.ManagedFieldsEntry
 	entries := c.live.GetManagedFields()
@@ -88,13 +85,11 @@ func setterOf(c *child, path fieldset.Path) string {
 	return setter.Manager
 }
 
-// longestPause bounds how long a child that others delete is left alone: people
-// and test-suites delete a child again and again to see it come back, and do so
-// within a minute.
+// longestPause is the maximum pause before a child that others delete is recreated. Users and test suites delete a child several times
+// within a minute to see it recreated.
 const longestPause = 30 * time.Second
 
-// deletedByOthers counts that a child is gone that was there and that we have not
-// deleted. It reports whether the child is left alone for now.
+// deletedByOthers counts the deletion of an existing child by others. It reports whether the child is left alone for now.
 func deletedByOthers(p *pass, c *child) bool {
 	times, rest := c.memory.Gone(p.now, min(longestPause, p.env.options.ContestInterval))
 	if times == 0 {

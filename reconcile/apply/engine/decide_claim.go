@@ -10,12 +10,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// errReplaced ends a request for an object that is another one by now.
+// errReplaced ends a request for an object that has been replaced.
 var errReplaced = errors.New("the object was replaced and the cache is stale; will retry")
 
-// claimChild reports whether the child that exists may be written: it is ours, or the
-// plan allows to adopt it, and nobody has taken it out of our hands. It is the
-// child from then on. Otherwise the result has the reason.
+// claimChild reports whether the existing child may be written: it belongs to the owner, or the plan allows its adoption, and it has not
+// opted out. If so, the object is the child from then on. Otherwise the result has the reason.
 func claimChild(p *pass, c *child) bool {
 	if c.planned.Mode != apply.Contribute && optedOut(p, c.live) {
 		c.result.Outcome, c.result.Reason = apply.OutcomeOptedOut, apply.ReasonOptedOut
@@ -25,7 +24,7 @@ func claimChild(p *pass, c *child) bool {
 	if !mayTake(p, c) {
 		return false
 	}
-	replaced := c.uid != "" && c.uid != c.live.GetUID() // the live look has seen another one
+	replaced := c.uid != "" && c.uid != c.live.GetUID() // the live read has seen another object
 	c.uid = c.live.GetUID()
 	proven := !c.recall.Ours && c.member && provesMember(p, c.live, "")
 	if proven || replaced || !c.recall.Known {
@@ -36,16 +35,15 @@ func claimChild(p *pass, c *child) bool {
 
 func mayTake(p *pass, c *child) bool {
 	if c.planned.Existing {
-		return true // it is left alone, whosever it is
+		return true // it is left alone, whichever owner it belongs to
 	}
 	if needsProof(p, c) && hidesProof(p, c) {
-		return verifyLive(p, c) // the cache cannot say who wrote it
+		return verifyLive(p, c) // the cache does not show who wrote it
 	}
 	return checkOwner(p, c, c.live)
 }
 
-// hidesProof reports whether the cache may have taken away what proves that the
-// child may be written: all managedFields, or those of others.
+// hidesProof reports whether the cache may hide the managedFields, or those of other managers, that prove that the child may be written.
 func hidesProof(p *pass, c *child) bool {
 	entries := c.live.GetManagedFields()
 	if len(entries) == 0 {
@@ -55,8 +53,7 @@ func hidesProof(p *pass, c *child) bool {
 	return shortened && c.planned.Adoption != apply.AdoptControlled && !mayWrite(p, c, c.live)
 }
 
-// needsProof reports whether it takes the managedFields of a child that exists
-// to know whether it may be written.
+// needsProof reports whether the managedFields are needed to decide whether the existing child may be written.
 func needsProof(p *pass, c *child) bool {
 	switch c.planned.Mode {
 	case apply.Shared, apply.Retained:
@@ -68,17 +65,16 @@ func needsProof(p *pass, c *child) bool {
 	return false
 }
 
-// verifyFirstWrite precedes the first write of a child without controller reference
-// that exists: the cache may be out of date about whose it is.
+// verifyFirstWrite checks the owner before the first write to an existing child without a controller reference, because the cache may be
+// stale.
 func verifyFirstWrite(p *pass, c *child) {
 	if verifyLive(p, c) && c.uid != c.live.GetUID() {
 		c.fail(apply.OutcomeFailed, apply.ReasonNoMatch, errReplaced)
 	}
 }
 
-// verifyLive reads the metadata of a child without controller reference live,
-// before the first write: no reference to a second controller would make the
-// server refuse. It pins the object by its UID.
+// verifyLive reads the metadata of a child without a controller reference live before the first write. Without that reference, the API
+// server would accept the write even if another controller owns the object. It pins the object by its UID.
 func verifyLive(p *pass, c *child) bool {
 	found, err := p.liveMetadata(c.kind.GVK, c.id.Key)
 	if err != nil {
@@ -96,8 +92,7 @@ func verifyLive(p *pass, c *child) bool {
 	return true
 }
 
-// checkOwner applies the adoption policy. Contributions are by their nature to
-// objects of others.
+// checkOwner applies the adoption policy. Contributions always go to objects of other owners.
 func checkOwner(p *pass, c *child, o metav1.Object) bool {
 	if c.planned.Mode == apply.Contribute {
 		return true

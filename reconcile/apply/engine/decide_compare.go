@@ -9,9 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// proveUnchanged decides whether an existing object has to be patched: not when our
-// fields and their values are those after the last apply of the same intent,
-// and not when they are exactly the intent's.
+// proveUnchanged decides whether an existing object has to be patched. It does not if the owned fields and their values are the same as
+// after the last apply of this intent, or if they equal the intent.
 func proveUnchanged(p *pass, c *child) {
 	var err error
 	if c.content, err = compileContent(p, c); err != nil {
@@ -34,7 +33,7 @@ func proveUnchanged(p *pass, c *child) {
 	proveFields(p, c)
 }
 
-// proveFields compares field by field what our manager owns.
+// proveFields compares the owned fields one by one.
 func proveFields(p *pass, c *child) {
 	set, live := c.observed.Own.Set, c.observed.Content
 	if c.observed.Own.Version == "" {
@@ -72,7 +71,7 @@ func proveFields(p *pass, c *child) {
 	}
 }
 
-// subjectOf is what of the child is compared: the part of our fields that is left.
+// subjectOf returns the compared part of the child: the rest of the owned fields.
 func subjectOf(p *pass, c *child, o client.Object, set *fieldset.Set, live map[string]any) fieldset.Subject {
 	return fieldset.Subject{
 		Others: func() uint64 { return othersIn(p.env.hasher, o.GetManagedFields(), c.manager) },
@@ -80,13 +79,13 @@ func subjectOf(p *pass, c *child, o client.Object, set *fieldset.Set, live map[s
 	}
 }
 
-// projectionOf is the hash of our fields in the live object, and of what is left
-// of the content where that is not all of the plan.
+// projectionOf returns the hash of the owned fields in the live object. If the content is only a part of the plan, the hash includes the
+// content.
 func projectionOf(p *pass, c *child, set *fieldset.Set, live map[string]any) uint64 {
 	return p.env.hasher.ProjectionOf(subjectOf(p, c, c.live, set, live))
 }
 
-// pathsSentOnce are the paths of the fields that are sent once.
+// pathsSentOnce returns the paths of the fields that are sent once.
 func pathsSentOnce(c *child) []fieldset.Path {
 	var paths []fieldset.Path
 	for i := range c.rules {
@@ -97,8 +96,7 @@ func pathsSentOnce(c *child) []fieldset.Path {
 	return paths
 }
 
-// projectionLeft is the [projectionOf] without the fields that are sent once, which
-// leave the content that was sent.
+// projectionLeft is [projectionOf] without the fields that are sent once, which are removed from the sent content.
 func projectionLeft(p *pass, c *child, set *fieldset.Set, live map[string]any) uint64 {
 	s := subjectOf(p, c, c.live, set, live)
 	s.Leave(pathsSentOnce(c))
@@ -112,7 +110,7 @@ func agrees(c *child, set *fieldset.Set, live map[string]any) bool {
 	return !comparison.Different()
 }
 
-// differenceReason is why an object that exists has to be patched.
+// differenceReason returns why an existing object has to be patched.
 func differenceReason(c *child) apply.Reason {
 	switch c.recall.LastIntent {
 	case 0:
@@ -124,24 +122,23 @@ func differenceReason(c *child) apply.Reason {
 	}
 }
 
-// mustApply plans the patch, and whether it takes fields from others: from
-// those that changed them by update, as a person with kubectl edit does, but
-// never from another manager that applies, and never in a contribution.
+// mustApply plans the patch and decides whether it takes fields from other managers. It takes fields that were changed by update, as by
+// kubectl edit, but never from another manager that applies, and never in a contribution.
 func mustApply(p *pass, c *child, left *fieldset.Set) {
 	set, live := c.observed.Own.Set, c.observed.Content
-	if c.recall.Proven && fightsBack(p, c, set, left, live) {
+	if c.recall.Proven && countRepairs(p, c, set, left, live) {
 		endUnchanged(p, c)
 		return
 	}
 	if !restoreSentOnce(c, set, live) && !c.fresh {
-		decideLive(p, c) // the cache does not show all that is ours
+		decideLive(p, c) // the cache does not show all owned fields
 		return
 	}
 	c.force = c.planned.Mode != apply.Contribute && !hasOtherAppliers(c)
 	prepareWrite(c, p, actionApply, differenceReason(c))
 }
 
-// decideLive decides anew with what the API server has.
+// decideLive decides again from a live read.
 func decideLive(p *pass, c *child) {
 	if err := readLive(p, c); err != nil {
 		c.fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)

@@ -5,7 +5,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
-// compileContent renders what is sent for a child, without the object's identity.
+// compileContent renders the content of the child's apply, without the object's identity.
 func compileContent(p *pass, c *child) (map[string]any, error) {
 	if c.rules == nil && len(c.planned.Fields) > 0 {
 		rules, err := intent.Rules(c.planned.Fields, c.planned.Mode, c.kind.Schema)
@@ -21,7 +21,7 @@ func compileContent(p *pass, c *child) (map[string]any, error) {
 	return body, nil
 }
 
-// marksOf are what the engine adds to the plan of the child.
+// marksOf returns the labels, annotations and references that the engine adds to the child.
 func marksOf(p *pass, c *child) intent.Marks {
 	m := intent.Marks{Shared: c.planned.Mode == apply.Shared || c.planned.Mode == apply.Retained}
 	if c.member {

@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// leaveContested takes the fields that others insist on out of the content.
+// leaveContested removes contested fields from the content.
 func leaveContested(p *pass, c *child, set *fieldset.Set, live map[string]any) {
 	if !heldByOthers(p, c) {
 		return
@@ -21,13 +21,13 @@ func leaveContested(p *pass, c *child, set *fieldset.Set, live map[string]any) {
 	}
 }
 
-// heldByOthers reports whether fields are left to others, who have not written since.
+// heldByOthers reports whether fields are left to other managers that have not written since.
 func heldByOthers(p *pass, c *child) bool {
 	t := c.recall.Held
 	return t != nil && t.Managers == contestingManagers(p.env.hasher, c, t.Fields)
 }
 
-// leaveField reports whether the content has the field.
+// leaveField removes the field from the content and reports whether the content had it.
 func leaveField(c *child, path string, set *fieldset.Set, live map[string]any) bool {
 	left, ok := fieldset.Leave(c.content, set, live, path)
 	if left == nil {
@@ -36,7 +36,7 @@ func leaveField(c *child, path string, set *fieldset.Set, live map[string]any) b
 	return ok
 }
 
-// leaveToOthers leaves more fields to others from now on.
+// leaveToOthers leaves more fields to other managers.
 func leaveToOthers(p *pass, c *child, fields []apply.ContestedField) {
 	all := slices.Concat(c.contested, fields)
 	slices.SortFunc(all, func(a, b apply.ContestedField) int {
@@ -49,7 +49,7 @@ func leaveToOthers(p *pass, c *child, fields []apply.ContestedField) {
 	}, p.now, p.env.options.ContestInterval)
 }
 
-// endUnchanged ends a child for which nothing has to be sent.
+// endUnchanged ends a child that needs no request.
 func endUnchanged(p *pass, c *child) {
 	if reportContest(p, c) {
 		return
@@ -57,7 +57,7 @@ func endUnchanged(p *pass, c *child) {
 	c.memory.Settled(p.now)
 }
 
-// reportContest fails a child of which fields are left to others.
+// reportContest fails a child that has contested fields.
 func reportContest(p *pass, c *child) bool {
 	if len(c.contested) == 0 {
 		return false

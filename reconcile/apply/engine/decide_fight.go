@@ -8,10 +8,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// fightsBack counts the repairs of each field of a child whose intent has not
-// changed, and of the child, and leaves what does not last to the others. It
-// reports whether there is nothing else to repair.
-func fightsBack(p *pass, c *child, set, left *fieldset.Set, live map[string]any) bool {
+// countRepairs counts the repairs of each field, and of the child, for an unchanged intent. It leaves fields that change after each repair
+// to their managers. It reports whether nothing else has to be repaired.
+func countRepairs(p *pass, c *child, set, left *fieldset.Set, live map[string]any) bool {
 	m := c.memory
 	var lasting, lost []apply.ContestedField
 	changed, unowned := lostFields(c, left, live)
@@ -34,7 +33,7 @@ func fightsBack(p *pass, c *child, set, left *fieldset.Set, live map[string]any)
 		return false
 	}
 	leaveToOthers(p, c, lost)
-	m.ContestedUntil(p.now.Add(p.env.options.ContestInterval)) // not a matter of seconds
+	m.ContestedUntil(p.now.Add(p.env.options.ContestInterval)) // a retry within seconds would not help
 	for _, f := range lost {
 		leaveField(c, f.Path, set, live)
 		m.ForgetRepairs(f.Path)
@@ -42,8 +41,8 @@ func fightsBack(p *pass, c *child, set, left *fieldset.Set, live map[string]any)
 	return len(lasting)+len(unowned) == 0
 }
 
-// repairs is how often the object was repaired lately for this intent, with this
-// pass. A pass counts once, whatever it has to repair and however often it decides.
+// repairs returns the number of recent repairs of the object for this intent, including this pass. A pass counts once, however many fields
+// it repairs and however often it decides.
 func repairs(p *pass, c *child) int {
 	if c.recall.Proven && c.repairs == 0 {
 		c.repairs = c.memory.RepairedAny(p.now)
@@ -51,8 +50,8 @@ func repairs(p *pass, c *child) int {
 	return c.repairs
 }
 
-// lostFields names the fields that we planned and do not own, and who has them:
-// those with another value, and those with the planned one.
+// lostFields returns the planned fields that the engine does not own, with their managers: changed fields have another value, unowned ones
+// the planned value.
 func lostFields(c *child, set *fieldset.Set, live map[string]any) (changed, unowned []apply.ContestedField) {
 	entries := c.live.GetManagedFields()
 	last := fieldset.LastWriter(entries, c.manager)
@@ -68,8 +67,7 @@ func lostFields(c *child, set *fieldset.Set, live map[string]any) (changed, unow
 	return changed, unowned
 }
 
-// writerOf is the other manager that owns a field, or the last one that wrote
-// if that is not known.
+// writerOf returns the other manager that owns a field, or the last writer if the owner is unknown.
 func writerOf(c *child, text, last string) string {
 	path, ok := fieldset.ServerPath(c.content, text)
 	if !ok {

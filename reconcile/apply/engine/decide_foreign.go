@@ -8,11 +8,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// fieldsOfOthers are the fields that others wrote to a child before our first apply
-// and that the plan does not have. Server-side apply leaves them: they are
-// theirs until the manager is one of [apply.Options.FormerManagers]. An operator that
-// moves to this engine is told, or what its old version wrote would stay
-// without a word.
+// fieldsOfOthers returns the unplanned fields that other managers wrote to a child before the engine's first apply. Server-side apply
+// leaves them until their manager is one of [apply.Options.FormerManagers]. The engine logs them, because an operator that migrates to it
+// would otherwise keep fields of its old version unnoticed.
 func fieldsOfOthers(c *child) []apply.ContestedField {
 	var out []apply.ContestedField
 	for _, e := range c.live.GetManagedFields() {
@@ -30,10 +28,10 @@ func fieldsOfOthers(c *child) []apply.ContestedField {
 	return out
 }
 
-// logForeign logs them at the first apply of a child that exists.
+// logForeign logs these fields at the first apply to an existing child.
 func logForeign(p *pass, c *child) {
 	if c.planned.Mode == apply.Contribute {
-		return // the rest of the object is somebody else's by its nature
+		return // the rest of the object belongs to another controller
 	}
 	byManager := map[string][]string{}
 	for _, f := range fieldsOfOthers(c) {

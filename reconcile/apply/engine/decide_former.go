@@ -13,8 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// lostEntry reports whether the entries have none of ours although we have
-// applied to this very object, and not because others have taken all that was in it.
+// lostEntry reports whether managedFields have no entry of the engine although it has applied to this object. It is false if other
+// managers have taken all fields of the entry.
 func lostEntry(c *child, entries []metav1.ManagedFieldsEntry) bool {
 	if c.recall.Owned == (memory.OwnedFields{}) || fieldset.Entry(entries, c.manager) != nil {
 		return false
@@ -23,14 +23,13 @@ func lostEntry(c *child, entries []metav1.ManagedFieldsEntry) bool {
 	return err == nil && len(lost) > 0
 }
 
-// lostAll reports whether our entry is gone, and something of what was in it is there.
+// lostAll reports whether the engine's entry is missing while some of its fields still exist.
 func lostAll(c *child) bool {
 	return c.observed.Own.Entry == nil && lostEntry(c, c.live.GetManagedFields()) && c.recall.Owned.Set().Intersects(c.observed.Content)
 }
 
-// lostPart reports whether fields were cut out of our entry that are there and
-// nobody's now, and that no apply would make ours again: the plan does not name
-// them any more, or they are sent once.
+// lostPart reports whether the engine's entry lost fields that still exist without an owner and that no apply would own again, because
+// they left the plan or are sent once.
 func lostPart(c *child, owner types.UID) bool {
 	own, once := c.observed.Own, pathsSentOnce(c)
 	if own.Entry == nil || own.Version != c.kind.GVK.GroupVersion().String() || c.recall.Owned == (memory.OwnedFields{}) ||
@@ -54,8 +53,7 @@ func lostPart(c *child, owner types.UID) bool {
 	return err == nil && set.Intersects(c.observed.Content)
 }
 
-// hasFormerManagers reports whether fields are owned under a name of ours from
-// before: a former manager, or our own name by update.
+// hasFormerManagers reports whether fields are owned under a former name: a former manager, or the engine's own field manager by update.
 func hasFormerManagers(p *pass, c *child) bool {
 	return slices.ContainsFunc(c.live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
 		if !isFormer(p, c, &e) {
@@ -66,8 +64,7 @@ func hasFormerManagers(p *pass, c *child) bool {
 	})
 }
 
-// isFormer reports whether an entry is ours from before: of a former manager, or of
-// another mode of the child.
+// isFormer reports whether the entry was written by a former manager or in another mode of the child.
 func isFormer(p *pass, c *child, e *metav1.ManagedFieldsEntry) bool {
 	former := e.Subresource == "" && slices.Contains(p.env.options.FormerManagers, e.Manager)
 	switch {
@@ -81,11 +78,9 @@ func isFormer(p *pass, c *child, e *metav1.ManagedFieldsEntry) bool {
 	return former || formerMode(p, c, e)
 }
 
-// splitFormer tells the fields of a former manager that are moved from those that
-// stay as they are, in an entry of their own (nil for none): a child may be
-// the owner of other children, under the same field manager. Its finalizers,
-// unless they are planned, and the inventory of its own children are no part
-// of what its owner wants, and must not go for that.
+// splitFormer splits the fields of a former manager into those that are moved and those that stay in an entry of their own (nil for none).
+// A child may itself own children under the same field manager. Its unplanned finalizers and the inventory of its own children do not
+// belong to its owner's plan and must stay.
 func splitFormer(p *pass, c *child, e *metav1.ManagedFieldsEntry) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
 	moved, err = fieldset.RawFields(e)
 	if err != nil {
@@ -119,7 +114,7 @@ func splitFormer(p *pass, c *child, e *metav1.ManagedFieldsEntry) (moved map[str
 		stays = map[string]any{"f:metadata": stays}
 	}
 	if c.planned.Mode == apply.Shared && !formerMode(p, c, e) && e.Manager != c.manager {
-		// A former version wrote for all owners under one name: what the others want of the object is not known here.
+		// A former version wrote for all owners under one name: the parts of the other owners are unknown here.
 		rest := moved
 		moved = fieldset.TakePlanned(rest, c.content)
 		fieldset.UnionFields(stays, rest)
@@ -128,8 +123,9 @@ func splitFormer(p *pass, c *child, e *metav1.ManagedFieldsEntry) (moved map[str
 	return moved, kept, err
 }
 
-// splitContribution moves fields of a former manager that are planned, or that an earlier plan contributed. Fields that the former manager kept
-// would stay when the plan drops them, such as a finalizer of the owner. Its other fields may belong to the owner of the object.
+// splitContribution moves the fields of a former manager that are planned, or that an earlier plan contributed. If the former manager kept
+// a field, such as a finalizer of the owner, the field would stay after it leaves the plan. The other fields may belong to the owner of
+// the object.
 func splitContribution(c *child, e *metav1.ManagedFieldsEntry, stays map[string]any) (moved map[string]any, kept *metav1.ManagedFieldsEntry, err error) {
 	moved = fieldset.TakePlanned(stays, c.content)
 	if own := c.observed.Own.Entry; own != nil {
@@ -143,7 +139,7 @@ func splitContribution(c *child, e *metav1.ManagedFieldsEntry, stays map[string]
 	return moved, kept, err
 }
 
-// entryOf is the entry with other fields, nil with none.
+// entryOf returns the entry with other fields, nil if there are none.
 func entryOf(e *metav1.ManagedFieldsEntry, stays map[string]any) (*metav1.ManagedFieldsEntry, error) {
 	if len(stays) == 0 {
 		return nil, nil
@@ -157,9 +153,8 @@ func entryOf(e *metav1.ManagedFieldsEntry, stays map[string]any) (*metav1.Manage
 	return &entry, nil
 }
 
-// formerMode reports whether an entry is ours from when the plan had the child
-// in another mode: under the manager of this owner alone, or under the common
-// one of an object that is this owner's.
+// formerMode reports whether the entry was written when the plan had the child in another mode: under the manager of this owner alone, or
+// under the common manager for an object of this owner.
 func formerMode(p *pass, c *child, e *metav1.ManagedFieldsEntry) bool {
 	applies := e.Operation == metav1.ManagedFieldsOperationApply
 	if c.planned.Mode != apply.Shared {
@@ -174,7 +169,7 @@ func formerMode(p *pass, c *child, e *metav1.ManagedFieldsEntry) bool {
 	if isLabelled(c.live) {
 		return inSet(p, c.live)
 	}
-	// What was retained becomes the part of the first owner that shares it. One that has its part already leaves the rest to
-	// others, which may still retain it.
+	// A retained object becomes the part of the first owner that shares it. An owner that already has a part leaves the rest to other
+	// owners, which may still retain it.
 	return fieldset.Entry(c.live.GetManagedFields(), c.manager) == nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
-// contestingManagers is the hash of the entries of the managers that contest fields.
+// contestingManagers returns the hash of the entries of the managers that contest fields.
 func contestingManagers(h *intent.Hasher, c *child, fields []apply.ContestedField) uint64 {
 	return h.Sum(func(s *maphash.Hash) {
 		for _, e := range c.live.GetManagedFields() {
@@ -27,8 +27,7 @@ func contestingManagers(h *intent.Hasher, c *child, fields []apply.ContestedFiel
 	})
 }
 
-// otherManagers is the hash of which other managers wrote to the object, and when.
-// It survives [apply.ShortenManagedFields].
+// otherManagers returns the hash of the names and times of the other managers. [apply.ShortenManagedFields] does not change it.
 func otherManagers(h *intent.Hasher, c *child) uint64 {
 	return othersIn(h, c.live.GetManagedFields(), c.manager)
 }

@@ -11,12 +11,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// lacksMarks reports whether a child that is only created lacks what makes it a
-// child, and plans the patch. The content of such a child is left alone. Its
-// owner reference has to name a version that the API server serves: garbage
-// collection cannot follow another one, and leaves the child behind when the
-// owner is deleted. A label that was taken off is put back on an object that is
-// known to be this owner's. It is not fought for.
+// lacksMarks plans a patch if a child that is only created lacks its owner reference or label, and reports whether it does. The content of
+// such a child is left alone. The owner reference must name a served version: garbage collection cannot follow another one and would not
+// delete the child. A removed label is added again to an object that is known to be this owner's, but not repeatedly.
 func lacksMarks(p *pass, c *child) bool {
 	at := outdatedReference(p, c.live)
 	unlabelled := c.member && !c.planned.Existing && c.live.GetLabels()[applyset.PartOfLabel] == "" &&
@@ -51,8 +48,7 @@ func lacksMarks(p *pass, c *child) bool {
 	return true
 }
 
-// outdatedReference returns the index of the reference to this owner in another
-// version of its kind, -1 if there is none.
+// outdatedReference returns the index of the reference to this owner in another version of its kind, -1 if there is none.
 func outdatedReference(p *pass, o metav1.Object) int {
 	if p.group != nil {
 		return -1

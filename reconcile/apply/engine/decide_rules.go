@@ -9,9 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// applyRules makes of the content what the rules for single fields say about this
-// live object, in which our manager owns the set. It returns the part of the
-// set that is left to be compared.
+// applyRules applies the rules for single fields to the content, for a live object in which the engine owns the set. It returns the part
+// of the set that has to be compared.
 func applyRules(p *pass, c *child, set *fieldset.Set, live map[string]any) *fieldset.Set {
 	left, seeded := set, false
 	for i := range c.rules {
@@ -27,13 +26,12 @@ func applyRules(p *pass, c *child, set *fieldset.Set, live map[string]any) *fiel
 		}
 	}
 	if seeded {
-		marksOf(p, c).Add(c.content) // what makes the object a child is yielded to nobody
+		marksOf(p, c).Add(c.content) // the marks of a child are never yielded
 	}
 	return left
 }
 
-// yieldField leaves out of the content what the object has at the path and what is
-// not ours, or not any more.
+// yieldField removes existing values at the path that the engine does not own, or no longer owns, from the content.
 func yieldField(c *child, path fieldset.Path, set *fieldset.Set, live map[string]any) {
 	want, planned := path.Lookup(c.content)
 	have, exists := path.Lookup(live)
@@ -43,7 +41,7 @@ func yieldField(c *child, path fieldset.Path, set *fieldset.Set, live map[string
 	path.Put(c.content, yieldedValue(c, path, path.Below(set), want, have))
 }
 
-// yieldedValue is what of a wanted value remains; nil is nothing.
+// yieldedValue returns the rest of a wanted value; nil is nothing.
 func yieldedValue(c *child, path fieldset.Path, set *fieldset.Set, want, have any) any {
 	wantMap, isMap := want.(map[string]any)
 	haveMap, liveMap := have.(map[string]any)
@@ -76,10 +74,8 @@ func yieldedValue(c *child, path fieldset.Path, set *fieldset.Set, want, have an
 	return out
 }
 
-// abandoned reports whether a field that exists is nobody's: the manager that
-// took it from us has given it up, and the value is what the server made of
-// that. It cannot be known of an object on which we own nothing, as its
-// managedFields may have been wiped.
+// abandoned reports whether an existing field has no owner because the manager that took it has given it up, and the API server set its
+// value. It returns false for an object in which the engine owns nothing, because its managedFields may have been wiped.
 func abandoned(c *child, path fieldset.Path) bool {
 	entries := c.live.GetManagedFields()
 	if fieldset.Entry(entries, c.manager) == nil {
@@ -91,7 +87,7 @@ func abandoned(c *child, path fieldset.Path) bool {
 			continue
 		}
 		if e.FieldsV1 == nil {
-			return false // shortened: it may be this one's
+			return false // shortened: the entry may own the field
 		}
 		set, err := fieldset.Parse(e.FieldsV1.GetRawBytes())
 		if err != nil || path.Owns(set) {
@@ -101,10 +97,9 @@ func abandoned(c *child, path fieldset.Path) bool {
 	return true
 }
 
-// leaveOutSentOnce takes a field that is sent once out of the content, and reports
-// whether it is not compared: if the object has it. An apply without it can
-// remove it, so that [restoreSentOnce] has to put it back before one is sent. A
-// part of a value that is ours as a whole is compared with it.
+// leaveOutSentOnce removes an existing field that is sent once from the content, and reports whether the field is excluded from the
+// comparison. An apply without the field can remove it, so [restoreSentOnce] puts it back before an apply is sent. A part of a value that
+// is owned as a whole is compared with that value.
 func leaveOutSentOnce(c *child, path fieldset.Path, set *fieldset.Set, live map[string]any) bool {
 	have, exists := path.Lookup(live)
 	if path.PartOf(set) {
@@ -122,11 +117,9 @@ func leaveOutSentOnce(c *child, path fieldset.Path, set *fieldset.Set, live map[
 	return true
 }
 
-// restoreSentOnce puts back into the content, as it is on the server, what an apply
-// would otherwise remove of the fields that are sent once. It reports false if
-// the live object does not show something that we own: a live look has to, before
-// an apply is sent, and what that does not show either, such as an empty list, is
-// gone.
+// restoreSentOnce puts the live values of fields that are sent once back into the content, because an apply without them would remove
+// them. It returns false if the live object does not show an owned field. The object must then be read live; a field that is missing there
+// too, such as an empty list, is gone.
 func restoreSentOnce(c *child, set *fieldset.Set, live map[string]any) bool {
 	for _, field := range c.sentOnce {
 		have, exists := field.path.Lookup(live)
@@ -154,14 +147,14 @@ func restoreSentOnce(c *child, set *fieldset.Set, live map[string]any) bool {
 	return true
 }
 
-// hidesOwners reports whether the cache keeps back what managers own.
+// hidesOwners reports whether the cache omits the fields of managers.
 func hidesOwners(c *child) bool {
 	entries := c.live.GetManagedFields()
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
 }
 
-// partOfWhole reports whether another manager owns a value that the path is a part
-// of. Whoever applies any of that value replaces all of it.
+// partOfWhole reports whether another manager owns a value as a whole that contains the path. An apply of any part replaces the entire
+// value.
 func partOfWhole(c *child, path fieldset.Path) bool {
 	entries := c.live.GetManagedFields()
 	for i := range entries {

@@ -8,9 +8,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// partitionWaiting takes out of the plan of the pass what waits to be deleted. Until then it is a child that stays as it is, so that it is
-// not pruned either. An owner that is being deleted is kept as long as anything waits: its finalizer is what makes the order of a
-// deletion. The plan that the caller has given is not changed.
+// partitionWaiting moves waiting deletions out of the plan of the pass. Until its condition is met, such an object is a child that stays
+// unchanged, so that it is not pruned. An owner that is being deleted keeps its finalizer while anything waits; this orders the deletion.
+// The caller's plan is not modified.
 func partitionWaiting(p *pass) {
 	if !planWaits(p.plan) {
 		return
@@ -33,7 +33,7 @@ func partitionWaiting(p *pass) {
 	p.plan.Children, p.plan.Deletes = children, now
 }
 
-// holdsBack reports whether the child waits, and decides so. It reads from the cache whether the child exists.
+// holdsBack decides a waiting child and reports whether it waits. It reads from the cache whether the child exists.
 func holdsBack(p *pass, c *child) bool {
 	if c.planned.WaitsUntil == "" || c.result.Outcome != "" {
 		return false
@@ -63,7 +63,7 @@ func readExisting(p *pass, c *child) error {
 	return nil
 }
 
-// planWaits reports whether anything of the plan waits.
+// planWaits reports whether the plan has anything that waits.
 func planWaits(plan *apply.Plan) bool {
 	return plan.Owner != nil && plan.Owner.WaitsUntil != "" ||
 		slices.ContainsFunc(plan.Children, func(c apply.Child) bool { return c.WaitsUntil != "" }) ||

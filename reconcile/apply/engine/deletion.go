@@ -15,14 +15,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
-// deletion is one deletion of the plan during a pass.
+// deletion is one planned deletion during a pass.
 type deletion struct {
 	*apply.Deletion
 	kind *intent.Kind
 	id   applyset.ObjectID
-	// version is the precondition besides the UID, empty for none.
+	// version is the resourceVersion precondition, empty for none.
 	version string
-	// finalizers are those of an object that is being deleted already.
+	// finalizers are the finalizers of an object that is already being deleted.
 	finalizers []string
 	result     apply.ObjectResult
 }
@@ -32,10 +32,10 @@ const (
 	errNoName         = intent.PlanError("deletion: metadata.name is empty, want the name of the object that must not exist")
 )
 
-// maxDeletionTries bounds the looks of one pass at an object that keeps changing.
+// maxDeletionTries is the maximum number of reads in one pass of an object that keeps changing.
 const maxDeletionTries = 4
 
-// decideDeletions decides on the planned deletions, dependents first.
+// decideDeletions decides the planned deletions, dependents first.
 func decideDeletions(p *pass) {
 	if p.orphans() {
 		return
@@ -84,17 +84,16 @@ func decideDeletion(p *pass, d *deletion) error {
 	return decideExistingDeletion(p, d, o)
 }
 
-// decideExistingDeletion decides whether the object that exists is the one
-// that the plan means, and this owner's to delete.
+// decideExistingDeletion decides whether the existing object is the one that the plan identifies and whether this owner may delete it.
 func decideExistingDeletion(p *pass, d *deletion, o client.Object) error {
 	uid := o.GetUID()
 	if !labels.SelectorFromSet(d.Labels).Matches(labels.Set(o.GetLabels())) {
-		d.result.Reason = apply.ReasonNoMatch // somebody else's
+		d.result.Reason = apply.ReasonNoMatch // it belongs to another owner
 		return nil
 	}
 	d.result.UID = uid
 	if want := d.Object.GetUID(); want != "" && want != uid {
-		d.result.Reason, d.result.UID = apply.ReasonNoMatch, "" // the one that the plan meant is gone
+		d.result.Reason, d.result.UID = apply.ReasonNoMatch, "" // the planned object is gone
 		return nil
 	}
 	if may, err := mayDelete(p, d, o); err != nil || !may {
@@ -118,8 +117,7 @@ func decideExistingDeletion(p *pass, d *deletion, o client.Object) error {
 	return nil
 }
 
-// preconditionVersion is the one in which the object was found to be the plan's to delete. The
-// owner is, in each.
+// preconditionVersion returns the version in which the object was found to match the plan. The owner matches in every version.
 func preconditionVersion(p *pass, d *deletion, o client.Object) string {
 	if o.GetUID() == p.owner.GetUID() && !d.MatchResourceVersion {
 		return ""
@@ -127,9 +125,8 @@ func preconditionVersion(p *pass, d *deletion, o client.Object) string {
 	return o.GetResourceVersion()
 }
 
-// mayDelete reports whether the plan may delete the object: the owner itself,
-// a child of the owner, and what the plan identifies in another way, as long as
-// no other controller has it.
+// mayDelete reports whether the plan may delete the object: the owner itself, a child of the owner, or an object that the plan identifies
+// in another way and that no other controller owns.
 func mayDelete(p *pass, d *deletion, o client.Object) (bool, error) {
 	if o.GetUID() == p.owner.GetUID() {
 		return true, nil
@@ -152,8 +149,7 @@ func mayDelete(p *pass, d *deletion, o client.Object) (bool, error) {
 	return false, refused
 }
 
-// mayDeleteUnnamed reports whether an object that the plan knows by its name
-// alone is a child of the owner.
+// mayDeleteUnnamed reports whether an object that the plan identifies only by name is a child of the owner.
 func mayDeleteUnnamed(p *pass, d *deletion, o client.Object, controller *metav1.OwnerReference) (bool, error) {
 	var remembered types.UID
 	if m := p.memory.Children[d.id]; m != nil {
@@ -217,8 +213,8 @@ func carryOutDeletion(p *pass, d *deletion) {
 	}
 }
 
-// decideDeletionAgain decides anew about an object that is not as the cache has shown
-// it, and reports whether it is still to be deleted.
+// decideDeletionAgain decides the deletion again for an object that differs from the cached one, and reports whether it is still to be
+// deleted.
 func decideDeletionAgain(p *pass, d *deletion, found client.Object) bool {
 	d.result.Verb, d.result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
 	if err := decideExistingDeletion(p, d, found); err != nil {
@@ -227,7 +223,7 @@ func decideDeletionAgain(p *pass, d *deletion, found client.Object) bool {
 	return d.result.Verb == apply.VerbDelete
 }
 
-// rank orders deletions by their kind; one of an unknown kind comes last.
+// rank orders deletions by kind; unknown kinds are last.
 func (d *deletion) rank() int {
 	if d.kind == nil {
 		return 0
@@ -235,7 +231,7 @@ func (d *deletion) rank() int {
 	return d.kind.Rank
 }
 
-// noteDeleted remembers an accepted deletion, for caches that lag.
+// noteDeleted remembers an accepted deletion, for stale caches.
 func (p *pass) noteDeleted(id applyset.ObjectID, uid types.UID) {
 	m := p.memory.Child(id)
 	m.NoteDeleted(uid, p.now)
@@ -243,8 +239,7 @@ func (p *pass) noteDeleted(id applyset.ObjectID, uid types.UID) {
 	m.DeletedIn(p.memory.Pass)
 }
 
-// deletedAlready reports whether this object's deletion was accepted a moment
-// ago.
+// deletedAlready reports whether the deletion of this object was accepted recently.
 func (p *pass) deletedAlready(id applyset.ObjectID, uid types.UID) bool {
 	m := p.memory.Children[id]
 	if m == nil || !m.WasDeleted(uid) {

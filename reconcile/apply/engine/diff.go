@@ -9,15 +9,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// DiffOptions are how [Engine.Diff] looks at the world.
+// DiffOptions configure [Engine.Diff].
 type DiffOptions struct {
-	// ServerDryRun asks the API server what would become of each object that
-	// differs, with dry-run requests: defaults, admission and conflicts then
-	// show. Default false: only reads are sent.
+	// ServerDryRun sends a dry-run request for each object that differs, so that defaults, admission and conflicts are included. Default
+	// false: only reads are sent.
 	ServerDryRun bool
 }
 
-// decisions are what a pass has decided, for one that is not carried out.
+// decisions returns the decisions of a pass that is not carried out.
 func decisions(p *pass, pr *pruning, o DiffOptions) apply.Decisions {
 	out := apply.Decisions{Owner: p.result.Owner, PruneBlocked: p.result.PruneBlocked}
 	for _, d := range p.deletions {
@@ -26,8 +25,8 @@ func decisions(p *pass, pr *pruning, o DiffOptions) apply.Decisions {
 	for _, c := range p.withOwner() {
 		d := c.result.Decision
 		switch {
-		case d.Err != nil || c.action == actionNone || c.action == actionMark: // what a mark changes is decided
-		case o.ServerDryRun && c.action != actionCreate && c.action != actionMigrate: // of fields that are moved first it knows nothing
+		case d.Err != nil || c.action == actionNone || c.action == actionMark: // the change of a mark is decided
+		case o.ServerDryRun && c.action != actionCreate && c.action != actionMigrate: // it does not include fields that are moved first
 			fields, err := dryRun(p, c)
 			if d = c.result.Decision; err != nil {
 				d.Err = err
@@ -51,7 +50,7 @@ func decisions(p *pass, pr *pruning, o DiffOptions) apply.Decisions {
 	return out
 }
 
-// dryRun asks the API server what it would make of an apply.
+// dryRun sends an apply as a dry run and returns the changes.
 func dryRun(p *pass, c *child) ([]apply.FieldChange, error) {
 	rest := c.unwanted
 	if c.action == actionRemove {
@@ -87,7 +86,7 @@ func sendDryRun(p *pass, c *child) (client.Object, error) {
 	return applyChild(p, c, client.DryRunAll)
 }
 
-// withoutServerFields leaves out what changes with every write.
+// withoutServerFields removes fields that change with every write.
 func withoutServerFields(value any) any {
 	given, _ := value.(map[string]any)
 	out := maps.Clone(given)

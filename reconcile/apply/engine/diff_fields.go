@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// removedFields are the changes that a removal makes, besides those that are known.
+// removedFields returns the changes of a removal that known does not contain.
 func removedFields(c *child, known []apply.FieldChange) []apply.FieldChange {
 	w := &changeWriter{child: c}
 	for i := range c.unwanted {
@@ -28,8 +28,7 @@ func removedFields(c *child, known []apply.FieldChange) []apply.FieldChange {
 	return w.changes
 }
 
-// changedFields are the fields that an apply would change, as far as the object that
-// was read tells. A create sets all that is planned.
+// changedFields returns the fields that an apply would change, computed from the object that was read. A create sets all planned fields.
 func changedFields(p *pass, c *child) []apply.FieldChange {
 	w := &changeWriter{child: c}
 	if c.live == nil {
@@ -53,14 +52,13 @@ func changedFields(p *pass, c *child) []apply.FieldChange {
 	return append(w.changes, removedFields(c, w.changes)...)
 }
 
-// changeWriter collects the changes of the fields of a child.
+// changeWriter collects the changed fields of a child.
 type changeWriter struct {
 	child   *child
 	changes []apply.FieldChange
 }
 
-// values adds the change from one value to another, down to the fields that
-// differ.
+// values adds the change between two values, down to the fields that differ.
 func (w *changeWriter) values(path string, from, to any) {
 	if reflect.DeepEqual(from, to) {
 		return
@@ -92,8 +90,7 @@ func (w *changeWriter) line(path string, from, to any) {
 	w.changes = append(w.changes, f)
 }
 
-// masked reports of a secret value only whether there is one, and whether it is
-// another one.
+// masked returns only whether a secret value exists and whether it differs.
 func masked(f apply.FieldChange, value, changed string) string {
 	switch {
 	case value == "":

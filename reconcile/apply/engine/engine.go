@@ -12,16 +12,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// Engine applies plans. Create it with [New]; it is safe for concurrent use,
-// and passes for one owner wait for each other.
+// Engine applies plans. Create it with [New]. It is safe for concurrent use; passes over one owner are serialised.
 type Engine struct {
 	env    *env
 	memory *memory.Store
 }
 
-// New returns an engine. Reads of c come from a cache, its writes go to the API
-// server; live reads always come from the API server, like those of a
-// manager's GetAPIReader. The error names the option that is wrong.
+// New returns an engine. Reads of c come from a cache, its writes go to the API server. Reads of live always come from the API server,
+// like those of a manager's GetAPIReader. The error names the invalid option.
 func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) {
 	if c == nil || live == nil {
 		return nil, errors.New("apply engine: want a client and a live reader")
@@ -33,22 +31,21 @@ func New(c client.Client, live client.Reader, o apply.Options) (*Engine, error) 
 	return &Engine{memory: memory.NewStore(), env: newEnv(c, live, o)}, nil
 }
 
-// Apply makes the children of owner as the plan says. It first decides what to
-// do with each object, which only reads and is what [Engine.Diff] returns, and
-// carries that out in this order:
+// Apply reconciles the children of owner with the plan. It decides every
+// action first, which only reads and is the result of [Engine.Diff]. Then it
+// carries the decisions out in this order:
 //
-//  1. what must not exist is deleted, in the reverse order of kinds;
-//  2. the inventory in the owner's metadata grows by new kinds and namespaces,
-//     with the finalizer if one is needed, and the owner is confirmed to be there
-//     if something is written that outlives it;
-//  3. children that are not right already are applied, kind by kind;
-//  4. what was applied before and is no longer planned is pruned, and
-//     contributions are given back;
-//  5. the inventory shrinks by what is confirmed to be gone.
+//  1. It deletes the objects that must not exist, in the reverse order of kinds.
+//  2. It adds new kinds and namespaces to the inventory in the owner's metadata,
+//     with the finalizer if one is needed. If something is written that outlives
+//     the owner, it confirms that the owner exists.
+//  3. It applies the children that are not as planned, kind by kind.
+//  4. It prunes objects that left the plan, and gives contributions back.
+//  5. It removes entries that are confirmed to be gone from the inventory.
 //
 // The metadata of owner is updated in place when step 2 or 5 writes it. Nothing
-// is sent when nothing has to change. One failing child does not stop others,
-// except those inside a namespace or of a kind that failed.
+// is sent when nothing has to change. A failing child does not stop other
+// children, except those in a namespace or of a kind that failed.
 func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
 	p, err := e.env.begin(ctx, owner, &plan, e.memory.Owner(owner))
 	if err != nil {
@@ -61,9 +58,8 @@ func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan
 	return p.result
 }
 
-// Diff returns what [Engine.Apply] would do now. Nothing is changed, and
-// nothing is remembered. The error is that of an owner or a plan that is not
-// valid.
+// Diff returns the decisions that [Engine.Apply] would carry out now. It changes and remembers nothing. The error reports an invalid owner
+// or plan.
 func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan, o DiffOptions) (apply.Decisions, error) {
 	p, err := e.env.begin(ctx, owner, &plan, e.memory.CopyOf(owner))
 	if err != nil {
@@ -79,10 +75,9 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan,
 	return decisions(p, pr, o), nil
 }
 
-// Confirm returns nil when the API server has the owner, as far as this process
-// has written or read it there. Otherwise it reads it: what outlives an owner must
-// not be made for one that a cache still shows and that is gone. The error is a
-// NotFound, or a Conflict for an owner that is being deleted.
+// Confirm returns nil if this process has written the owner to the API server or read it there. Otherwise it reads the owner live, because
+// a cache may still show a deleted owner, and objects that outlive their owner must not be created for it. The error is a NotFound, or a
+// Conflict for an owner that is being deleted.
 func (e *Engine) Confirm(ctx context.Context, owner client.Object) error {
 	p, err := e.env.begin(ctx, owner, &apply.Plan{}, e.memory.Owner(owner))
 	if err != nil {
@@ -92,14 +87,13 @@ func (e *Engine) Confirm(ctx context.Context, owner client.Object) error {
 	return confirmOwner(p)
 }
 
-// Forget releases what is remembered for an owner that is gone.
+// Forget releases the memory of a deleted owner.
 func (e *Engine) Forget(owner types.UID) {
 	e.memory.Forget(owner)
 	e.env.orphaned.Delete(owner)
 }
 
-// decideAll turns the plan, the world and what is remembered into decisions. It
-// only reads.
+// decideAll makes all decisions of the pass. It only reads.
 func decideAll(p *pass, pr *pruning) {
 	if suspended(p) {
 		decideSuspended(p)
@@ -121,7 +115,7 @@ func decideAll(p *pass, pr *pruning) {
 	}
 }
 
-// carryOut does what was decided.
+// carryOut carries out the decisions.
 func carryOut(p *pass, pr *pruning) {
 	if suspended(p) {
 		carryOutSuspended(p)
@@ -142,7 +136,7 @@ func carryOut(p *pass, pr *pruning) {
 	pr.carryOut()
 }
 
-// blockChildren marks what would have been written.
+// blockChildren marks the children that would have been written.
 func blockChildren(p *pass) {
 	for _, c := range p.withOwner() {
 		if c.action != actionNone {

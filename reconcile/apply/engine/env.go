@@ -18,8 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// env is what all passes of an engine share. Nothing of it is about a single
-// owner.
+// env is the state that all passes of an engine share. It has no state of a single owner.
 type env struct {
 	client    client.Client
 	live      client.Reader
@@ -29,18 +28,17 @@ type env struct {
 	hasher    *intent.Hasher
 	leftovers memory.Census
 	stripped  sync.Map  // *intent.Kind to nothing: the cache strips managedFields
-	orphaned  sync.Map  // types.UID to nothing: owners whose children are to stay
+	orphaned  sync.Map  // types.UID to nothing: owners whose children are orphaned
 	pool      sync.Pool // of *[]child, zeroed
 	declared  declaredKinds
-	// standardKeys and ownKeys name the two places for an inventory.
+	// standardKeys and ownKeys are the two sets of names for an inventory.
 	standardKeys, ownKeys applyset.Keys
-	// cached are the options of reads that only look at the result and that
-	// handle a lagging cache themselves.
+	// cached are options for reads whose results are not modified and whose caller handles a stale cache.
 	cached     []client.GetOption
 	cachedList []client.ListOption
 }
 
-// newEnv returns what the passes of an engine with these options share.
+// newEnv returns the shared state of an engine with these options.
 func newEnv(c client.Client, live client.Reader, o apply.Options) *env {
 	encoder := content.NewEncoder()
 	return &env{
@@ -52,12 +50,10 @@ func newEnv(c client.Client, live client.Reader, o apply.Options) *env {
 	}
 }
 
-// holdsData reports whether objects of the kind are never pruned without a
-// reason that the engine knows of.
+// holdsData reports whether the kind is one of [apply.Options.GuardedKinds].
 func (e *env) holdsData(gk schema.GroupKind) bool { return slices.Contains(e.options.GuardedKinds, gk) }
 
-// newList returns an empty list in the representation of the kind; nil if
-// there is none in the cache.
+// newList returns an empty list in the representation of the kind; nil if the cache has none.
 func (e *env) newList(k *intent.Kind) client.ObjectList {
 	if k == nil {
 		return nil
@@ -79,25 +75,22 @@ func (e *env) newList(k *intent.Kind) client.ObjectList {
 	return list
 }
 
-// An owner that is deleted with the propagation policy Orphan leaves its
-// children: the garbage collector takes the owner references off, and the
-// engine deletes none that it would otherwise delete itself. The API server
-// says so with a finalizer, which the garbage collector removes when it is
-// done, maybe before the engine has had a pass; so what was seen is remembered,
-// and recorded on the owner while something else keeps it.
-// https://kubernetes.io/docs/concepts/architecture/garbage-collection/
+// If an owner is deleted with the propagation policy Orphan, its children stay: the garbage collector removes the owner references, and
+// the engine deletes no children either. The API server marks this with a finalizer. The garbage collector removes that finalizer when it
+// is done, possibly before the engine has had a pass. So the engine remembers it, and records it on the owner while another finalizer
+// keeps the owner. https://kubernetes.io/docs/concepts/architecture/garbage-collection/
 
-// orphanValue is the value of the annotation that records it.
+// orphanValue is the value of the annotation that records the orphaning.
 const orphanValue = "true"
 
-// announceOwner remembers an owner whose deletion leaves its children.
+// announceOwner remembers an owner whose deletion orphans its children.
 func (e *env) announceOwner(owner client.Object) {
 	if owner.GetDeletionTimestamp() != nil && slices.Contains(owner.GetFinalizers(), metav1.FinalizerOrphanDependents) {
 		e.orphaned.Store(owner.GetUID(), struct{}{})
 	}
 }
 
-// takePool returns n zero children for one pass, from an earlier pass if there are.
+// takePool returns n zeroed children for one pass, reused from an earlier pass if possible.
 func (e *env) takePool(n int) *[]child {
 	room, ok := e.pool.Get().(*[]child)
 	if !ok {
@@ -110,12 +103,10 @@ func (e *env) takePool(n int) *[]child {
 	return room
 }
 
-// What belongs to a set is what can be proven: the part-of label names the set,
-// and the managedFields say that this controller has put it there. A label that
-// was inherited from another object, or copied with its manifest, proves
-// nothing, as somebody else owns it.
+// Membership in a set must be proven: the part-of label names the set, and the managedFields show that this controller has set the label.
+// A label that was inherited from another object, or copied with its manifest, proves nothing, because another manager owns it.
 
-// ours reports whether the manager is this controller, or was.
+// ours reports whether the manager is, or was, a field manager of this controller.
 func (e *env) ours(manager string) bool {
 	return manager == e.options.FieldManager || slices.Contains(e.options.FormerManagers, manager)
 }
@@ -126,8 +117,8 @@ func newUnstructuredList(gvk schema.GroupVersionKind) *unstructured.Unstructured
 	return list
 }
 
-// deleteExactly deletes an object with this UID, and in this version if one is
-// given. An object that is gone, or replaced, is no error: it does not exist.
+// deleteExactly deletes the object with this UID, and with this resourceVersion if one is given. It returns no error if the object is gone
+// or replaced.
 func (e *env) deleteExactly(
 	ctx context.Context, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID, version string,
 	propagation metav1.DeletionPropagation,

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// groupInventory is all there may be.
+// groupInventory returns the inventory of a group, which includes everything that may exist.
 func groupInventory(g groupkey.Group) *applyset.Inventory {
 	kinds := g.ChildKinds()
 	inv := &applyset.Inventory{Kinds: make([]schema.GroupKind, 0, len(kinds))}
@@ -28,7 +28,7 @@ func groupInventory(g groupkey.Group) *applyset.Inventory {
 	return inv
 }
 
-// readInventory reads the metadata of an owner.
+// readInventory reads the inventory from the owner's metadata.
 func readInventory(e *env, o metav1.Object, keys *applyset.Keys) *applyset.Inventory {
 	a := o.GetAnnotations()
 	inv := &applyset.Inventory{
@@ -41,8 +41,7 @@ func readInventory(e *env, o metav1.Object, keys *applyset.Keys) *applyset.Inven
 	return inv
 }
 
-// unreadableInventory names what of the inventory cannot be read, nil if there is
-// nothing.
+// unreadableInventory returns an error that names the entries of the inventory that cannot be parsed, nil if there are none.
 func unreadableInventory(p *pass, inv *applyset.Inventory) error {
 	var errs []error
 	if len(inv.UnreadableKinds) > 0 {
@@ -56,7 +55,7 @@ func unreadableInventory(p *pass, inv *applyset.Inventory) error {
 	return errors.Join(errs...)
 }
 
-// quoted shows items that somebody has written, of which there may be many.
+// quoted formats items of unknown origin and number for a message.
 func quoted(items []string) string {
 	const shown, width = 3, 40
 	out := make([]string, 0, shown)
@@ -69,11 +68,11 @@ func quoted(items []string) string {
 	return strings.Join(out, ", ")
 }
 
-// plannedInventory is the inventory that the plan needs.
+// plannedInventory returns the inventory that the plan needs.
 func plannedInventory(p *pass) *applyset.Inventory {
 	inv := &applyset.Inventory{Finalizer: p.plan.Hold && !p.finalize}
 	if p.ownerChild != nil && len(p.ownerChild.planned.Object.GetFinalizers()) > 0 {
-		inv.Finalizer = true // somebody has to take them off
+		inv.Finalizer = true // the finalizer ensures their removal
 	}
 	for _, c := range p.children {
 		if c.kind == nil || c.memory == nil {
@@ -103,8 +102,8 @@ func plannedInventory(p *pass) *applyset.Inventory {
 	return inv
 }
 
-// addKeptKinds adds where members of kept kinds may be, which the plan does not say: wherever there were some. An owner that never had a child of
-// the kind has nothing to record.
+// addKeptKinds adds the recorded namespaces of kept kinds, because the plan does not name their members. An owner that never had a child
+// of the kind has nothing to record.
 func addKeptKinds(p *pass, inv *applyset.Inventory) {
 	kept := false
 	recorded := recordedInventory(p)
@@ -129,8 +128,8 @@ func addKeptKinds(p *pass, inv *applyset.Inventory) {
 	}
 }
 
-// mayHaveMembers reports whether the owner has members of the kind that the inventory does not name, as after it got lost. What the cache cannot
-// say counts as yes.
+// mayHaveMembers reports whether the owner has members of the kind that the inventory does not name, as after the loss of the inventory.
+// It returns true if the cache cannot tell.
 func mayHaveMembers(p *pass, gvk schema.GroupVersionKind) bool {
 	k, err := p.env.kinds.OfGVK(gvk)
 	if err != nil {

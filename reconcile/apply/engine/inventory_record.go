@@ -23,9 +23,8 @@ var (
 	errDeleted  = errors.New("the owner is being deleted, which the cache does not show yet")
 )
 
-// recordedInventory returns where children of the owner may be: what its metadata says,
-// with our own last write counting more than an owner from a cache that lags
-// behind it, and what this process knows although somebody has taken it off.
+// recordedInventory returns the kinds and namespaces that may have children of the owner. It merges the owner's metadata, the engine's
+// last write if the cached owner is older, and entries that this process knows although they were removed from the owner.
 func recordedInventory(p *pass) *applyset.Inventory {
 	if p.group != nil {
 		return groupInventory(p.group)
@@ -33,7 +32,7 @@ func recordedInventory(p *pass) *applyset.Inventory {
 	m := &p.memory.Metadata
 	owner := metav1.Object(p.owner)
 	if m.Known != nil && m.Version != owner.GetResourceVersion() && m.Written.HiddenBy(p.owner) {
-		owner = lookBehind(p)
+		owner = readLaggingOwner(p)
 	}
 	if m.Known != nil && (owner == nil || m.Version == owner.GetResourceVersion()) {
 		return m.Known
@@ -46,7 +45,7 @@ func recordedInventory(p *pass) *applyset.Inventory {
 		m.Lost = (inv.Empty() && (had || inv.Finalizer)) || inv.Garbled() // the finalizer was set together with it
 		m.Known = inv
 	case !m.Stored.Equal(inv):
-		m.Covered, p.memory.Prune.Clean = false, false // somebody has changed it
+		m.Covered, p.memory.Prune.Clean = false, false // another writer has changed it
 		known := m.Known.Merge(inv)
 		known.Finalizer = inv.Finalizer
 		m.Known = known
@@ -55,10 +54,9 @@ func recordedInventory(p *pass) *applyset.Inventory {
 	return m.Known
 }
 
-// lookBehind returns the owner as the API server has it, when the cache has not shown our
-// last write for too long: it may never do so, as in a cluster that was restored
-// from a backup. Nil is for what is known being good enough.
-func lookBehind(p *pass) metav1.Object {
+// readLaggingOwner reads the owner live when the cache has not shown the engine's last write for too long. The cache may never show it, as
+// in a cluster that was restored from a backup. It returns nil if the known metadata is sufficient.
+func readLaggingOwner(p *pass) metav1.Object {
 	m := &p.memory.Metadata
 	if m.Written.Left(p.now, p.env.options.LagDeadline) > 0 {
 		return nil
@@ -71,19 +69,17 @@ func lookBehind(p *pass) metav1.Object {
 	return found
 }
 
-// hasChildren reports whether planned objects exist that are marked as members
-// of the owner's set.
+// hasChildren reports whether planned objects exist that carry the label of the owner's set.
 func hasChildren(p *pass) bool {
 	return slices.ContainsFunc(p.children, func(c *child) bool {
 		return c.kind != nil && c.member && c.live != nil && c.live.GetLabels()[applyset.PartOfLabel] == p.setID
 	})
 }
 
-// decideInventory decides what has to be recorded before anything is written.
-// At steady state it compares two numbers.
+// decideInventory decides the entries that must be recorded before any child is written. In steady state it only compares two hashes.
 func decideInventory(p *pass) {
 	if p.group != nil {
-		return // there is nothing to record it on
+		return // no object to record it on
 	}
 	recorded := recordedInventory(p)
 	m := &p.memory.Metadata
@@ -92,7 +88,7 @@ func decideInventory(p *pass) {
 	}
 	wanted := recorded.Merge(plannedInventory(p))
 	if p.finalize {
-		wanted.Finalizer = recorded.Finalizer // the server takes no new one now
+		wanted.Finalizer = recorded.Finalizer // the API server accepts no new finalizer now
 		wanted.Orphan = recorded.Finalizer && p.orphans()
 	}
 	if m.Fresh && keepsGeneration(p) {
@@ -109,7 +105,7 @@ func wantInventory(p *pass, inv *applyset.Inventory) {
 	reportOwnerWrite(p)
 }
 
-// reportOwnerWrite notes in the result that the metadata of the owner is written.
+// reportOwnerWrite adds the write of the owner's metadata to the result.
 func reportOwnerWrite(p *pass) {
 	p.result.Owner = &apply.Decision{
 		GVK: p.ownerKind.GVK, Key: client.ObjectKeyFromObject(p.owner), UID: p.owner.GetUID(),
@@ -117,7 +113,7 @@ func reportOwnerWrite(p *pass) {
 	}
 }
 
-// growInventory records what the plan needs before anything is written.
+// growInventory records the new entries of the plan before any child is written.
 func growInventory(p *pass) error {
 	if p.group != nil {
 		return nil
@@ -137,8 +133,8 @@ func growInventory(p *pass) error {
 	return nil
 }
 
-// recordInventory writes the inventory to the owner, in the version that was read. One
-// conflict is met by reading the metadata anew.
+// recordInventory writes the inventory to the owner, pinned to the version that was read. After a conflict it reads the metadata again,
+// once.
 func recordInventory(p *pass, inv *applyset.Inventory) error {
 	version, current := p.owner.GetResourceVersion(), metav1.Object(p.owner)
 	if m := &p.memory.Metadata; m.Written.HiddenBy(p.owner) {
@@ -184,12 +180,12 @@ func patchOwner(p *pass, inv *applyset.Inventory, version string, current metav1
 		metadata["finalizers"] = changed
 	}
 	annotations := map[string]any{
-		p.keys.Kinds:         orNull(joinUnreadable(applyset.FormatGroupKinds(inv.Kinds), inv.UnreadableKinds)),
-		p.keys.Namespaces:    orNull(applyset.FormatNames(inv.Namespaces)),
-		p.keys.Contributions: orNull(joinUnreadable(applyset.FormatContributions(inv.Contributions), inv.UnreadableContributions)),
+		p.keys.Kinds:         nilIfEmpty(joinUnreadable(applyset.FormatGroupKinds(inv.Kinds), inv.UnreadableKinds)),
+		p.keys.Namespaces:    nilIfEmpty(applyset.FormatNames(inv.Namespaces)),
+		p.keys.Contributions: nilIfEmpty(joinUnreadable(applyset.FormatContributions(inv.Contributions), inv.UnreadableContributions)),
 		p.keys.Generation:    nil,
 		p.keys.Tooling:       p.env.tooling(),
-		p.keys.AllowPrune:    orNull(p.allowPrune),
+		p.keys.AllowPrune:    nilIfEmpty(p.allowPrune),
 		p.keys.Orphan:        nil,
 	}
 	if inv.Orphan {
@@ -216,7 +212,7 @@ func patchOwner(p *pass, inv *applyset.Inventory, version string, current metav1
 	return o, err
 }
 
-// joinUnreadable adds items that could not be read to a list.
+// joinUnreadable appends the entries that could not be parsed to a list.
 func joinUnreadable(list string, unreadable []string) string {
 	if list != "" {
 		unreadable = append([]string{list}, unreadable...)
@@ -224,8 +220,8 @@ func joinUnreadable(list string, unreadable []string) string {
 	return strings.Join(unreadable, ",")
 }
 
-// orNull makes an empty value delete the annotation.
-func orNull(value string) any {
+// nilIfEmpty returns nil for an empty value, which deletes the annotation.
+func nilIfEmpty(value string) any {
 	if strings.TrimSpace(value) == "" {
 		return nil
 	}

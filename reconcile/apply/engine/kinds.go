@@ -9,8 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// declaredKinds are the kinds of the options, nil if there are none: an engine
-// without them knows only what plans name.
+// declaredKinds are the kinds of the options, nil if there are none. An engine without them only knows the kinds in plans.
 type declaredKinds map[schema.GroupKind]apply.ChildKind
 
 func newDeclaredKinds(kinds []apply.ChildKind) declaredKinds {
@@ -27,7 +26,7 @@ func newDeclaredKinds(kinds []apply.ChildKind) declaredKinds {
 	return out
 }
 
-// allows reports whether objects of the kind may be asked for.
+// allows reports whether the engine may read objects of the kind.
 func (d declaredKinds) allows(gk schema.GroupKind) bool {
 	_, ok := d[gk]
 	return ok || d == nil
@@ -45,7 +44,7 @@ func (d declaredKinds) of(use apply.KindUse) []apply.ChildKind {
 	return out
 }
 
-// keepsKind reports whether all members of the kind stay.
+// keepsKind reports whether all members of the kind are kept.
 func (p *pass) keepsKind(gk schema.GroupKind) bool {
 	if p.finalize && !p.plan.Hold {
 		return false
@@ -53,7 +52,7 @@ func (p *pass) keepsKind(gk schema.GroupKind) bool {
 	return slices.ContainsFunc(p.plan.KeptKinds, func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == gk })
 }
 
-// identifyKept makes the kept kinds a part of what the plan is.
+// identifyKept adds the kept kinds to the identity of the plan.
 func (p *pass) identifyKept() {
 	for _, gvk := range p.plan.KeptKinds {
 		p.identity += p.env.hasher.Text("keep " + gvk.GroupKind().String())

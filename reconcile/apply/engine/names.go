@@ -12,21 +12,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// A field that the plan wants absent is removed by a patch of that field in the
-// version that was looked at, as server-side apply only removes what nobody
-// else owns. Nothing of it is ours afterwards, so that there is nothing to give
-// back.
+// A field that the plan wants absent is removed by a patch of that field, pinned to the version that was read, because server-side apply
+// only removes fields without another owner. The engine does not own the field afterwards, so there is nothing to give back.
 
-// removalManager is the field manager of these patches. In a list that is owned
-// as a whole the server makes whoever removes an item an owner of the rest,
-// which must not be mixed up with what we apply.
+// removalManager returns the field manager of these patches. When a manager removes an item of a list that is owned as a whole, the API
+// server makes it an owner of the rest. That must not be mixed with the fields of applies.
 func (e *env) removalManager() string { return e.options.FieldManager + ":absent" }
 
-// maxManager is the length that the API server allows for a field manager.
+// maxManager is the maximum length of a field manager in bytes.
 const maxManager = 128
 
-// contributor is the field manager for contributions and shared objects, one
-// per owner. The UID of a group may be too long for it.
+// contributor returns the field manager for contributions and shared objects, one per owner. The UID of a group may be too long for a
+// field manager.
 func (p *pass) contributor() string {
 	m := p.memory
 	if m.Contributor == "" {
@@ -38,7 +35,7 @@ func (p *pass) contributor() string {
 	return m.Contributor
 }
 
-// groupValue is what the annotation of the group says.
+// groupValue returns the value of the group annotation.
 func (p *pass) groupValue() string {
 	return groupkey.Value(p.ownerKind.GVK.Kind, client.ObjectKeyFromObject(p.owner))
 }
@@ -50,15 +47,14 @@ const (
 	formerTooling = "reconcilekit/v1"
 )
 
-// tooling is the value of the tooling annotation.
+// tooling returns the value of the tooling annotation.
 func (e *env) tooling() string { return e.options.FieldManager + toolingVersion }
 
-// ownerManager is the field manager of what the engine writes to owners. An
-// owner may be the child of another owner whose controller has the same field
-// manager; what that one applies must not be mixed up with the inventory.
+// ownerManager returns the field manager of the engine's writes to owners. An owner may be the child of another owner whose controller
+// uses the same field manager. The fields of that controller must not be mixed with the inventory.
 func (e *env) ownerManager() string { return e.options.FieldManager + ":owner" }
 
-// chooseSet decides which inventory of the owner is this controller's.
+// chooseSet chooses the inventory of this controller on the owner.
 func (p *pass) chooseSet() {
 	m, e := &p.memory.Sets, p.env
 	if m.Standard == "" {
@@ -74,9 +70,8 @@ func (p *pass) chooseSet() {
 	}
 }
 
-// usesOwnSet reports whether the controller keeps its inventory under names of
-// its own, as the standard ones are another controller's. before is what was
-// known before, for an owner that does not say.
+// usesOwnSet reports whether the controller keeps its inventory under names of its own because another controller uses the standard names.
+// before is the previous answer, for an owner whose metadata is inconclusive.
 func (e *env) usesOwnSet(owner metav1.Object, before bool) bool {
 	annotations := owner.GetAnnotations()
 	tooling := annotations[applyset.ToolingAnnotation]
@@ -92,8 +87,7 @@ func (e *env) usesOwnSet(owner metav1.Object, before bool) bool {
 	return before
 }
 
-// wroteFormer reports whether this controller has written the inventory of an
-// owner that does not name its controller.
+// wroteFormer reports whether this controller has written an inventory that does not name its controller.
 func (e *env) wroteFormer(owner metav1.Object) bool {
 	entries := owner.GetManagedFields()
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(entry metav1.ManagedFieldsEntry) bool {
@@ -101,8 +95,7 @@ func (e *env) wroteFormer(owner metav1.Object) bool {
 	})
 }
 
-// inventoryNames are the labels and annotations that the engine keeps on
-// owners.
+// inventoryNames returns the labels and annotations that the engine keeps on owners.
 func (e *env) inventoryNames() map[string][]string {
 	names := map[string][]string{}
 	for _, k := range []*applyset.Keys{&e.standardKeys, &e.ownKeys} {
@@ -112,5 +105,5 @@ func (e *env) inventoryNames() map[string][]string {
 	return names
 }
 
-// metadataManager is the field manager of what plans say about owners.
+// metadataManager returns the field manager of the planned metadata of owners.
 func (e *env) metadataManager() string { return e.options.FieldManager + ":metadata" }

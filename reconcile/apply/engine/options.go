@@ -68,8 +68,7 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// guardedKinds are the kinds whose objects hold data or work that
-// cannot be made again: the default of [apply.Options.GuardedKinds].
+// guardedKinds returns the kinds whose objects hold data or work that cannot be recreated: the default of [apply.Options.GuardedKinds].
 func guardedKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		{Kind: "Namespace"},

@@ -11,12 +11,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// A process that has just started may have an owner in its cache that another process has let go already. What it would make for that owner,
-// garbage collection removes where it has the owner's reference; of the rest nobody would know any more. So this process has to have written the
-// owner, or to have read it from the API server, before it writes anything that outlives the owner.
+// A process that has just started may read an owner from its cache that another process has already finalized. Garbage collection deletes
+// new children that refer to such an owner; other objects would remain. So this process must have written the owner, or read it from the
+// API server, before it writes anything that outlives the owner.
 
-// confirmOwner reads the owner from the API server, unless this process knows that it is there. The error is a NotFound when it is gone or another
-// one has its name, and a Conflict when it is being deleted and the cache does not show that yet.
+// confirmOwner reads the owner from the API server, unless this process knows that it exists. The error is a NotFound if the owner is gone
+// or replaced, and a Conflict if it is being deleted and the cache does not show that yet.
 func confirmOwner(p *pass) error {
 	m := &p.memory.Metadata
 	if m.Confirmed || p.group != nil {
@@ -36,7 +36,7 @@ func confirmOwner(p *pass) error {
 	return nil
 }
 
-// outlivesOwner reports whether the plan writes something that garbage collection does not remove with the owner.
+// outlivesOwner reports whether the plan writes something that garbage collection does not delete with the owner.
 func outlivesOwner(p *pass) bool {
 	return slices.ContainsFunc(p.children, func(c *child) bool {
 		if c.action == actionNone || c.kind == nil {

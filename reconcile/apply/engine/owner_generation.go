@@ -9,8 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 )
 
-// observedGeneration is the generation that the owner's status speaks of: its
-// own field, else the newest of its conditions.
+// observedGeneration returns the generation in the owner's status: status.observedGeneration, or else the newest of its conditions.
 func observedGeneration(e *env, owner client.Object) (int64, bool) {
 	content, err := e.encoder.Live(owner)
 	if err != nil {
@@ -31,8 +30,7 @@ func observedGeneration(e *env, owner client.Object) (int64, bool) {
 	return newest, newest > 0
 }
 
-// statusHasGeneration reports whether the owner's status has the generation that it is
-// about.
+// statusHasGeneration reports whether the owner's status records an observed generation.
 func statusHasGeneration(e *env, owner client.Object) bool {
 	if slices.ContainsFunc(conditionlist.Get(owner), func(c metav1.Condition) bool { return c.ObservedGeneration > 0 }) {
 		return true
@@ -41,8 +39,8 @@ func statusHasGeneration(e *env, owner client.Object) bool {
 	return speaks
 }
 
-// keepsGeneration reports whether the inventory has to say which generation's
-// plan was carried out, as the status does not. The first is not worth a note.
+// keepsGeneration reports whether the inventory must record the generation of the last completed plan, because the status does not. The
+// first generation is not recorded.
 func keepsGeneration(p *pass) bool {
 	generation := p.owner.GetGeneration()
 	m := &p.memory.Metadata
@@ -53,8 +51,8 @@ func keepsGeneration(p *pass) bool {
 	return !m.StatusHasGeneration
 }
 
-// dropsGeneration reports whether the inventory says a generation that the
-// status says by now, so that the owner ends the same whatever way it took.
+// dropsGeneration reports whether the inventory records a generation that the status now records as well. It is then removed, so that the
+// final metadata does not depend on the history.
 func dropsGeneration(p *pass) bool {
 	m := &p.memory.Metadata
 	if p.finalize || m.Known == nil || m.Known.Generation == 0 {

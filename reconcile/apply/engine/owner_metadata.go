@@ -13,9 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// resolveOwner resolves what is planned of the owner's metadata, or what has to
-// be taken off it because nothing is planned any more. An owner that is being
-// deleted keeps what it has.
+// resolveOwner resolves the planned metadata of the owner, or the removal of metadata that left the plan. An owner that is being deleted
+// keeps its metadata.
 func resolveOwner(p *pass) {
 	planned := p.plan.Owner
 	if p.finalize || (planned == nil && !hasOwnerMetadata(p)) {
@@ -43,8 +42,7 @@ func resolveOwner(p *pass) {
 	}
 }
 
-// onlyKeys reports whether nothing is planned but labels, annotations and
-// finalizers.
+// onlyKeys reports whether only labels, annotations and finalizers are planned.
 func onlyKeys(o client.Object) bool {
 	partial, ok := o.(*metav1.PartialObjectMetadata)
 	if !ok || partial == nil {
@@ -55,7 +53,7 @@ func onlyKeys(o client.Object) bool {
 	return equality.Semantic.DeepEqual(rest, metav1.ObjectMeta{})
 }
 
-// hasOwnerMetadata reports whether the owner has something of an earlier plan.
+// hasOwnerMetadata reports whether the owner has metadata of an earlier plan.
 func hasOwnerMetadata(p *pass) bool {
 	if p.group != nil {
 		return false
@@ -67,8 +65,7 @@ func hasOwnerMetadata(p *pass) bool {
 	return m != nil && m.Owned().Known() && m.Known(p.owner.GetUID()) && len(p.owner.GetManagedFields()) == 0
 }
 
-// ownerMetadata is the owner as the pass knows it, of which nothing but the
-// metadata is looked at.
+// ownerMetadata returns the metadata of the owner in the pass.
 func ownerMetadata(p *pass) *metav1.PartialObjectMetadata {
 	o := p.owner
 	out := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
@@ -80,9 +77,8 @@ func ownerMetadata(p *pass) *metav1.PartialObjectMetadata {
 	return out
 }
 
-// ownerApplied lets the pass go on with the owner as it was answered, if that
-// is the next version of what the pass knows: else its spec or status may be
-// another one, too.
+// ownerApplied continues the pass with the returned owner if its version directly follows the known one. Otherwise its spec or status may
+// have changed as well.
 func ownerApplied(p *pass, before string, answer client.Object) {
 	if p.owner.GetResourceVersion() != before {
 		return
@@ -94,7 +90,7 @@ func ownerApplied(p *pass, before string, answer client.Object) {
 	p.owner.SetResourceVersion(answer.GetResourceVersion())
 }
 
-// productFinalizers are the finalizers that plans have put on the owner.
+// productFinalizers returns the finalizers that plans have put on the owner.
 func productFinalizers(p *pass, o metav1.Object) []string {
 	var out []string
 	if child := p.plan.Owner; child != nil && onlyKeys(child.Object) {

@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// mayWrite reports whether the object is this owner's, or may become so.
+// mayWrite reports whether the object belongs to this owner or may be adopted.
 func mayWrite(p *pass, c *child, o metav1.Object) bool {
 	controller := metav1.GetControllerOfNoCopy(o)
 	switch {
@@ -21,9 +21,9 @@ func mayWrite(p *pass, c *child, o metav1.Object) bool {
 	case controller != nil:
 		return grantedControllerTo(p, o, controller.UID) && labelledByUs(p, o)
 	case c.planned.Mode == apply.Once:
-		return true // it exists, which is all that was asked for
+		return true // it exists, and the plan requires no more
 	case c.planned.Adoption == apply.AdoptUncontrolled && c.planned.Mode == apply.Own:
-		// The part-of label stands for the reference that a child out of reach cannot have.
+		// A child out of reach cannot have a reference; the part-of label replaces it.
 		return !isLabelled(o) || inSet(p, o)
 	case c.planned.Adoption == apply.AdoptUncontrolled:
 		return true
@@ -33,18 +33,17 @@ func mayWrite(p *pass, c *child, o metav1.Object) bool {
 	return mayOwn(p, c, o)
 }
 
-// mayOwn reports whether an object without a controller is this owner's alone.
+// mayOwn reports whether an object without a controller belongs to this owner alone.
 func mayOwn(p *pass, c *child, o metav1.Object) bool {
 	if !isLabelled(o) && (sharesAlone(p, o) || isRetained(p, o)) {
 		return true // it was planned in another mode before
 	}
-	// Somebody may have taken reference or label off, or both, from a child that this process knows.
+	// The reference, the label or both may have been removed from a child that this process knows.
 	return labelledByUs(p, o) || (c.memory.Ours() == o.GetUID() && (!isLabelled(o) || inSet(p, o)))
 }
 
-// hasApplied reports whether our manager has applied the object, or one that we
-// have followed has written it. A status proves nothing: the object may be an
-// owner of this controller.
+// hasApplied reports whether the engine's field manager has applied the object, or a former manager has written it. A status does not
+// count: the object may be an owner of this controller.
 func hasApplied(p *pass, o metav1.Object) bool {
 	return slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
 		if e.Subresource != "" || !p.env.ours(e.Manager) {
@@ -56,18 +55,17 @@ func hasApplied(p *pass, o metav1.Object) bool {
 
 const optOutValue = "false"
 
-// optedOut reports whether somebody has taken the object out of our hands.
+// optedOut reports whether the object has the opt-out annotation.
 func optedOut(p *pass, o metav1.Object) bool {
 	name := p.env.options.OptOutAnnotation
 	return name != "" && o.GetAnnotations()[name] == optOutValue
 }
 
-// isLabelled reports whether the object has a part-of label, whoever put it
-// there and whatever it says.
+// isLabelled reports whether the object has a part-of label with any value from any manager.
 func isLabelled(o metav1.Object) bool { return o.GetLabels()[applyset.PartOfLabel] != "" }
 
-// grantedControllerTo reports whether the object has the owner reference from us: the plan of a
-// group may make somebody the controller of its child.
+// grantedControllerTo reports whether this controller has set the owner reference of the object: the plan of a group may set the
+// controller of its child.
 func grantedControllerTo(p *pass, o metav1.Object, owner types.UID) bool {
 	if p.group == nil {
 		return false
@@ -86,8 +84,7 @@ func grantedControllerTo(p *pass, o metav1.Object, owner types.UID) bool {
 	})
 }
 
-// labelledByUs reports whether the object has the part-of label of this set and this
-// controller owns it there.
+// labelledByUs reports whether the object has the part-of label of this set and this controller owns the label.
 func labelledByUs(p *pass, o metav1.Object) bool {
 	if !inSet(p, o) {
 		return false
@@ -98,24 +95,22 @@ func labelledByUs(p *pass, o metav1.Object) bool {
 	})
 }
 
-// inSet reports whether the part-of label, whoever put it there, names this
-// set.
+// inSet reports whether the part-of label names this set, whichever manager set it.
 func inSet(p *pass, o metav1.Object) bool {
 	label := o.GetLabels()[applyset.PartOfLabel]
 	return label != "" && (label == p.setID || label == p.memory.Sets.Standard || label == p.memory.Sets.Own)
 }
 
-// labelledByAnother reports whether the object is in the set of another
-// controller: two controllers of one kind of owner refer to the same owner.
+// labelledByAnother reports whether the object is in the set of another controller. Two controllers of one kind of owner refer to the same
+// owner.
 func labelledByAnother(p *pass, o metav1.Object) bool {
 	label := o.GetLabels()[applyset.PartOfLabel]
 	return label != p.setID && applyset.IsID(label) && !labelledByUs(p, o)
 }
 
-// provesMember reports whether an object with the label of this set is a child of
-// the owner: it is labelled by this controller and refers to the owner, where
-// a reference is possible. An object that this process has proven before stays
-// proven while it is in the set.
+// provesMember reports whether an object with the label of this set is a child of the owner: this controller owns the label, and the
+// object refers to the owner where a reference is possible. An object that this process has proven before remains proven while it is in
+// the set.
 func provesMember(p *pass, o metav1.Object, remembered types.UID) bool {
 	if !refersToOwner(p, o) {
 		return false
@@ -123,9 +118,8 @@ func provesMember(p *pass, o metav1.Object, remembered types.UID) bool {
 	return (remembered == o.GetUID() && inSet(p, o)) || labelledByUs(p, o)
 }
 
-// refersToOwner reports whether the object has the references of a child: the owner
-// is its controller where garbage collection follows that, and nobody is
-// elsewhere.
+// refersToOwner reports whether the object has the references of a child: the owner is its controller if garbage collection follows the
+// reference, and it has no controller otherwise.
 func refersToOwner(p *pass, o metav1.Object) bool {
 	controller := metav1.GetControllerOfNoCopy(o)
 	if controller == nil {
@@ -134,15 +128,13 @@ func refersToOwner(p *pass, o metav1.Object) bool {
 	return controller.UID == p.owner.GetUID() || grantedControllerTo(p, o, controller.UID)
 }
 
-// goesWithPart reports whether the object goes when this owner gives its part
-// back: it is shared with nobody else, and nobody has made it a child.
-func goesWithPart(p *pass, o *metav1.PartialObjectMetadata) bool {
+// deletedWithPart reports whether the object is deleted when this owner gives its part back: no other owner shares it, and it is no child.
+func deletedWithPart(p *pass, o *metav1.PartialObjectMetadata) bool {
 	return sharesAlone(p, o) && !isLabelled(o) && metav1.GetControllerOfNoCopy(o) == nil && !optedOut(p, o) &&
 		fieldset.Entry(o.ManagedFields, p.env.options.FieldManager) == nil
 }
 
-// sharers are the field managers that own the annotation of shared objects by
-// apply.
+// sharers returns the field managers that own the annotation of shared objects by apply.
 func sharers(o metav1.Object) []string {
 	var out []string
 	entries := o.GetManagedFields()
@@ -155,20 +147,17 @@ func sharers(o metav1.Object) []string {
 	return out
 }
 
-// isShared reports whether an owner has a part of the object as a shared one,
-// of whatever controller.
+// isShared reports whether an owner of any controller has a part of the shared object.
 func isShared(o metav1.Object) bool {
 	return slices.ContainsFunc(sharers(o), func(manager string) bool { return strings.Contains(manager, ":") })
 }
 
-// sharesAlone reports whether this owner is the only one that shares the
-// object, so that it may do something else with it.
+// sharesAlone reports whether only this owner shares the object, so that it may use another mode.
 func sharesAlone(p *pass, o metav1.Object) bool {
 	return slices.Equal(sharers(o), []string{p.contributor()})
 }
 
-// isRetained reports whether the object is a [apply.Retained] one of this controller,
-// which is no owner's in particular.
+// isRetained reports whether the object is an [apply.Retained] one of this controller, which belongs to no single owner.
 func isRetained(p *pass, o metav1.Object) bool {
 	return slices.Equal(sharers(o), []string{p.env.options.FieldManager})
 }

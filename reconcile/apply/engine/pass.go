@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// pass is one [Engine.Apply].
+// pass is the state of one [Engine.Apply].
 type pass struct {
 	ctx       context.Context //nolint:containedctx // lives as long as the call
 	env       *env
@@ -33,26 +33,23 @@ type pass struct {
 	memory    *memory.Owner
 	now       time.Time
 	children  []*child
-	// ownerChild is what is planned of the metadata of the owner, nil for nothing.
+	// ownerChild is the planned metadata of the owner, nil for none.
 	ownerChild *child
-	pool       *[]child // what children point into, given back at the end
-	// identity is the hash of which objects are planned, and how, and of
-	// whether the owner is held.
+	pool       *[]child // the storage of children, released at the end
+	// identity is the hash of the planned objects, their modes, and whether the owner is held.
 	identity uint64
-	// incomplete is why the planned objects are not all known, unknown the
-	// same for single kinds.
+	// incomplete is the reason why the planned objects are not all known; unknown are the reasons for single kinds.
 	incomplete error
 	unknown    map[schema.GroupKind]error
-	// What was decided besides the children: the deletions, and the inventory
-	// to record before anything is written, nil if it stays.
+	// The other decisions of the pass: the deletions, and the inventory to record before anything is written, nil if it is unchanged.
 	deletions []*deletion
 	wanted    *applyset.Inventory
-	// allowPrune is what the owner's annotation of that name shall say.
+	// allowPrune is the wanted value of the owner's allow-prune annotation.
 	allowPrune string
 	result     apply.Result
 }
 
-// liveMetadata returns nil for an object that does not exist.
+// liveMetadata reads the metadata from the API server. It returns nil for an object that does not exist.
 func (p *pass) liveMetadata(gvk schema.GroupVersionKind, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 	m := &metav1.PartialObjectMetadata{}
 	m.SetGroupVersionKind(gvk)
@@ -62,14 +59,13 @@ func (p *pass) liveMetadata(gvk schema.GroupVersionKind, key types.NamespacedNam
 	return m, nil
 }
 
-// confirmAfter is when a pass looks again for an object that is being deleted,
-// in case no watch announces that it is gone.
+// confirmAfter is the interval at which a pass checks an object that is being deleted, in case no watch reports that it is gone.
 const confirmAfter = 5 * time.Second
 
-// heldAfter is how long finalizers may keep an object that is being deleted before that is reported: most deletions end sooner.
+// heldAfter is how long finalizers may keep an object that is being deleted before the engine reports them. Most deletions take less time.
 const heldAfter = 30 * time.Second
 
-// heldBy returns the finalizers that keep an object whose deletion should have ended, nil if there are none.
+// heldBy returns the finalizers of an object whose deletion is overdue, nil if there are none.
 func (p *pass) heldBy(o metav1.Object) []string {
 	if at := o.GetDeletionTimestamp(); at == nil || p.now.Sub(at.Time) < heldAfter {
 		return nil
@@ -77,7 +73,7 @@ func (p *pass) heldBy(o metav1.Object) []string {
 	return slices.Clone(o.GetFinalizers())
 }
 
-// groupKind is the kind of a group, which no API server knows.
+// groupKind returns the kind of a group, which no API server serves.
 func groupKind(g groupkey.Group) *intent.Kind {
 	return &intent.Kind{GVK: g.GetObjectKind().GroupVersionKind(), Namespaced: true}
 }
@@ -104,7 +100,7 @@ func (p *pass) isOwner(id applyset.ObjectID) bool {
 	return p.group == nil && id.GroupKind == p.ownerKind.GVK.GroupKind() && id.Key == client.ObjectKeyFromObject(p.owner)
 }
 
-// begin locks the memory of the owner; end releases it.
+// begin starts a pass and locks the memory of the owner; end releases it.
 func (e *env) begin(ctx context.Context, owner client.Object, plan *apply.Plan, memory *memory.Owner) (*pass, error) {
 	if owner.GetUID() == "" {
 		return nil, fmt.Errorf("owner %s has no UID: it must exist before its children", owner.GetName())
@@ -133,7 +129,7 @@ func (e *env) ownerKind(owner client.Object) (groupkey.Group, *intent.Kind, erro
 	return nil, k, err
 }
 
-// end gives back what the pass has read, and releases the memory of the owner.
+// end releases the objects of the pass and unlocks the memory of the owner.
 func (p *pass) end() {
 	for _, c := range p.children {
 		c.free()

@@ -11,34 +11,29 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// pruning decides and carries out, for one pass, what is removed because it is
-// no longer planned.
+// pruning decides and deletes, for one pass, the objects that left the plan.
 type pruning struct {
 	*pass
-	// spent are the requests sent to look for what is no longer planned.
+	// spent is the number of requests that searched for objects that left the plan.
 	spent int
-	// due reports that there is something to carry out, or to confirm.
+	// due reports that something has to be carried out or confirmed.
 	due bool
-	// surplus are the members to delete, releases the contributions to give
-	// back.
+	// surplus are the members to delete; releases are the contributions to give back.
 	surplus  []*surplusMember
 	releases []*plannedRelease
-	// shrunk is the inventory without what is gone, when that is known before
-	// anything is carried out; nil otherwise.
+	// shrunk is the inventory without confirmed entries, if it is known before the execution; nil otherwise.
 	shrunk *applyset.Inventory
-	// announced reports that the prune is large and explained, which the owner has
-	// to say while it lasts.
+	// announced reports that the prune is large and explained. The owner records that until the prune is complete.
 	announced bool
-	// held reports that the guard has left some of it alone.
+	// held reports that the guard has blocked a part of the prune.
 	held    bool
 	listing *listing
-	// ofSet selects the members, once a list has asked for them.
+	// ofSet selects the members. It is set by the first list.
 	ofSet client.ListOption
 }
 
-// upToDate reports that a listing would find nothing: the plan names the same
-// objects as when one found nothing, or nothing was ever made that this
-// process does not remember.
+// upToDate reports whether a listing would find nothing: the plan names the same objects as when a listing found nothing, or nothing was
+// ever created that this process does not remember.
 func (p *pruning) upToDate() bool {
 	m := &p.memory.Prune
 	if p.optedIn() {
@@ -53,7 +48,7 @@ func (p *pruning) upToDate() bool {
 	return p.now.Sub(m.First) > memory.SettleTime && p.now.Sub(m.At) < listingPeriod
 }
 
-// decide decides what is removed because it is no longer planned.
+// decide decides which objects are pruned and which contributions are given back.
 func (p *pruning) decide() {
 	m := &p.memory.Prune
 	if p.plan.PruneBlocked != nil || p.incomplete != nil {
@@ -66,7 +61,7 @@ func (p *pruning) decide() {
 		return
 	}
 	if p.finalize && !recordedInventory(p.pass).Finalizer {
-		p.result.Finalized = true // all children are for garbage collection
+		p.result.Finalized = true // garbage collection handles all children
 		return
 	}
 	p.notePlan()
@@ -87,23 +82,21 @@ func (p *pruning) decide() {
 	p.decideSurplus()
 }
 
-// pruneFailed reports that what is no longer planned is not known, or could not
-// be taken off the inventory.
+// pruneFailed reports that the objects that left the plan are unknown, or that the inventory could not be written.
 func (p *pruning) pruneFailed(err error) {
 	m := &p.memory.Prune
 	p.block(&apply.PruneBlockedError{Reason: apply.ReasonPruneFailed, Cause: err})
-	p.requeue(memory.Backoff(m.Failures, p.env.options.ContestInterval)) // no event announces a better answer
+	p.requeue(memory.Backoff(m.Failures, p.env.options.ContestInterval)) // no event reports that a retry would succeed
 	m.Failures++
 }
 
-// firstPass reports whether this is the first pass over an owner that had no
-// inventory, for an engine that does not know in which kinds children could be
-// all the same: what exists is what was just planned.
+// firstPass reports whether this is the first pass over an owner without an inventory, for an engine without declared kinds. All existing
+// children were then just planned.
 func (p *pruning) firstPass() bool {
 	return p.memory.Metadata.Fresh && p.env.declared == nil && p.memory.Prune.At.IsZero() && p.memory.Pass == 1 && !p.finalize
 }
 
-// decideSurplus lists the members of the set and decides which go.
+// decideSurplus lists the members of the set and decides which are deleted.
 func (p *pruning) decideSurplus() {
 	l := newListing()
 	if l.scanned = p.noneLeftOver(); !l.scanned {
@@ -114,7 +107,7 @@ func (p *pruning) decideSurplus() {
 	p.noteSeen(l)
 	p.noteOptedOut(l)
 	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.releasedMembers()...))
-	surplus = p.keepHeldReleases(surplus, apply.VerbRelease) // whose object stays is nothing to guard
+	surplus = p.keepHeldReleases(surplus, apply.VerbRelease) // an object that stays needs no guard
 	if err := unreadableInventory(p.pass, recordedInventory(p.pass)); err != nil {
 		p.block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Cause: err})
 	}
@@ -137,8 +130,7 @@ func (p *pruning) decideSurplus() {
 	}
 }
 
-// carryOut carries out what was decided, and shrinks the inventory by what is
-// gone.
+// carryOut carries out the decisions and removes confirmed entries from the inventory.
 func (p *pruning) carryOut() {
 	if !p.due {
 		return
@@ -163,7 +155,7 @@ func (p *pruning) pruneDecided() error {
 	if p.finalize {
 		var rest []memberObject
 		if remaining {
-			// The owner waits for nothing else: look at once.
+			// The owner waits for nothing else: list at once.
 			l = p.members()
 			rest = p.leaveUnknown(l, p.notPlanned(l.members))
 			remaining = p.awaited(rest)
@@ -175,7 +167,7 @@ func (p *pruning) pruneDecided() error {
 	if remaining || p.held {
 		return nil // the inventory stays until they are confirmed to be gone
 	}
-	if slices.ContainsFunc(p.surplus, p.comesLast) && (p.finished(l, kept) == nil || p.pruneLast()) {
+	if slices.ContainsFunc(p.surplus, p.deletedLast) && (p.finished(l, kept) == nil || p.pruneLast()) {
 		return nil
 	}
 	garbled := recordedInventory(p.pass).Garbled()

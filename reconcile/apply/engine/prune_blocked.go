@@ -6,14 +6,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// gravity orders the reasons.
+// gravity orders the reasons by severity.
 func gravity(r apply.Reason) int {
 	return slices.Index([]apply.Reason{
 		apply.ReasonTerminating, apply.ReasonHeldByFinalizers, apply.ReasonUnknown, apply.ReasonReplacementFailed, apply.ReasonReferenced, apply.ReasonNewer, apply.ReasonHoldsData, apply.ReasonTooMany, apply.ReasonPruneFailed, apply.ReasonPlanIncomplete,
 	}, r)
 }
 
-// joinBlocked adds what was kept for another reason; either may be nil.
+// joinBlocked merges two reports; either may be nil.
 func joinBlocked(e *apply.PruneBlockedError, other *apply.PruneBlockedError) *apply.PruneBlockedError {
 	switch {
 	case e == nil:
@@ -29,7 +29,7 @@ func joinBlocked(e *apply.PruneBlockedError, other *apply.PruneBlockedError) *ap
 	return e
 }
 
-// copyBlocked is a copy that can be added to.
+// copyBlocked returns a copy that can be extended.
 func copyBlocked(e *apply.PruneBlockedError) *apply.PruneBlockedError {
 	if e == nil {
 		return nil

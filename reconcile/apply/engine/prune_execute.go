@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// notPlanned returns the members that are no longer planned and ours to delete.
+// notPlanned returns the members that left the plan and that this owner may delete.
 func (p *pruning) notPlanned(members []memberObject) []memberObject {
 	if p.orphans() {
 		return nil
@@ -29,13 +29,12 @@ func (p *pruning) notPlanned(members []memberObject) []memberObject {
 			out = append(out, m)
 		}
 	}
-	out = p.addNear(out, near)
+	out = p.addReached(out, near)
 	slices.SortStableFunc(out, func(a, b memberObject) int { return intent.Rank(b.id.GroupKind) - intent.Rank(a.id.GroupKind) })
 	return out
 }
 
-// decideMember decides whether a member is deleted now: not while that is
-// under way, or was refused a moment ago.
+// decideMember decides whether a member is deleted now. It is not if its deletion is under way or was refused recently.
 func (p *pruning) decideMember(m memberObject) *surplusMember {
 	s := &surplusMember{memberObject: m, result: apply.ObjectResult{Outcome: apply.OutcomeUnchanged, Decision: apply.Decision{
 		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: apply.VerbNone, Reason: apply.ReasonTerminating,
@@ -54,17 +53,16 @@ func (p *pruning) decideMember(m memberObject) *surplusMember {
 	return s
 }
 
-// pruneAll deletes the surplus, save what is deleted last, and reports whether some of it may still be there.
+// pruneAll deletes the surplus, except the objects that are deleted last. It reports whether some of it may still exist.
 func (p *pruning) pruneAll() (remaining bool) {
 	return p.pruneThose(func(m *surplusMember) bool { return !p.last(m.memberObject) })
 }
 
-// pruneLast deletes what cannot be gone before the owner is, and reports
-// whether the deletion of some of it was not accepted.
+// pruneLast deletes the objects that cannot be gone before the owner. It reports whether a deletion was not accepted.
 func (p *pruning) pruneLast() (remaining bool) {
-	p.pruneThose(p.comesLast)
+	p.pruneThose(p.deletedLast)
 	return slices.ContainsFunc(p.surplus, func(m *surplusMember) bool {
-		return p.comesLast(m) && m.result.Outcome != apply.OutcomePruned
+		return p.deletedLast(m) && m.result.Outcome != apply.OutcomePruned
 	})
 }
 
@@ -111,7 +109,7 @@ func (p *pruning) pruneThose(meant func(*surplusMember) bool) (remaining bool) {
 	return remaining
 }
 
-// blockHeld reports a member that was deleted and that finalizers keep.
+// blockHeld reports a deleted member that finalizers keep.
 func (p *pruning) blockHeld(m memberObject) {
 	if len(m.heldBy) == 0 {
 		return
@@ -121,9 +119,8 @@ func (p *pruning) blockHeld(m memberObject) {
 	})
 }
 
-// pruneOne deletes a member. It reports whether there is something to say of
-// it: not of one that was replaced under its name, which is for the next
-// listing.
+// pruneOne deletes a member. It reports whether the result is worth reporting. A member that was replaced under its name is not; the next
+// listing finds the replacement.
 func (p *pruning) pruneOne(m *surplusMember) bool {
 	known := p.memory.Child(m.id)
 	err := p.deleteProven(m, known.Ours())
@@ -143,10 +140,8 @@ func (p *pruning) pruneOne(m *surplusMember) bool {
 	return true
 }
 
-// deleteProven deletes a member in the version in which it was proven to be one.
-// In a later version, which a cache does not show at once, it may be somebody
-// else's, or taken out of our hands: that is looked at live. It returns the
-// conflict if it is not a member any more.
+// deleteProven deletes a member, pinned to the version in which its membership was proven. A later version may belong to another owner or
+// have opted out, so it is checked with a live read. deleteProven returns the conflict if the object is no longer a member.
 func (p *pruning) deleteProven(m *surplusMember, remembered types.UID) error {
 	version := m.version
 	for try := 1; ; try++ {
@@ -165,7 +160,7 @@ func (p *pruning) deleteProven(m *surplusMember, remembered types.UID) error {
 	}
 }
 
-// keepReplaced holds back members whose replacement waits for a condition.
+// keepReplaced keeps members whose replacement waits for a condition.
 func (p *pruning) keepReplaced(surplus []memberObject) []memberObject {
 	return slices.DeleteFunc(surplus, func(m memberObject) bool {
 		c := p.replacement(m, func(c *child) bool { return c.result.WaitsUntil != "" && c.live == nil })
@@ -181,16 +176,13 @@ func (p *pruning) keepReplaced(surplus []memberObject) []memberObject {
 	})
 }
 
-// replacedBy returns the planned child that may be the replacement of a member
-// and could not be created, nil if there is none.
+// replacedBy returns the planned child that may be the replacement of a member and could not be created, nil if there is none.
 func (p *pruning) replacedBy(m memberObject) *child {
 	return p.replacement(m, func(c *child) bool { return c.result.Err != nil })
 }
 
-// replacement returns the planned child that may be the replacement of a member
-// and is missing, nil if there is none: one of the same kind and
-// namespace that does not exist, and that no plan of this process has named
-// beside the member. A right to something is never kept for another one.
+// replacement returns the planned child that may be the missing replacement of a member, nil if there is none. It has the same kind and
+// namespace, does not exist, and no plan of this process has named both. RBAC objects are never kept for a replacement.
 func (p *pruning) replacement(m memberObject, missing func(*child) bool) *child {
 	if p.finalize || m.id.GroupKind.Group == "rbac.authorization.k8s.io" {
 		return nil

@@ -13,12 +13,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// replacedWithin is how much later than the youngest surplus member a planned
-// member may have been created and still count as older than the plan, where the process does
-// not know when the plan was made first.
+// replacedWithin is the maximum age difference for a planned member that is younger than the youngest surplus member and still counts as
+// older than the plan. It applies when this process does not know when the plan was first made.
 const replacedWithin = time.Minute
 
-// existing counts the planned members that exist.
+// existing returns the number of planned members that exist.
 func (p *pruning) existing() int {
 	n := 0
 	for _, c := range p.children {
@@ -29,10 +28,9 @@ func (p *pruning) existing() int {
 	return n
 }
 
-// existedBefore counts the members that existed before the plan: the surplus, and the
-// planned members that existed when the plan was made first. Objects that
-// the plan has just added do not make a prune smaller. After a restart the age of
-// the planned members tells which of them replace the surplus.
+// existedBefore returns the number of members that existed before the plan: the surplus, and the planned members that existed when the
+// plan was first made. Objects that the plan has just added do not reduce the share of a prune. After a restart, the age of the planned
+// members shows which of them replace the surplus.
 func existedBefore(members []memberObject, planned int, restarted bool) int {
 	surplus, newer := 0, 0
 	var youngest time.Time
@@ -52,8 +50,7 @@ func existedBefore(members []memberObject, planned int, restarted bool) int {
 	return surplus + max(0, planned-newer)
 }
 
-// noteSeen remembers the surplus of the first listing for a plan: what is
-// there when the plan is made is older than the plan, whatever the clocks say.
+// noteSeen remembers the surplus of the first listing for a plan. These objects are older than the plan, independent of clock skew.
 func (p *pruning) noteSeen(l *listing) {
 	m := &p.memory.Prune
 	if m.SincePass != p.memory.Pass {
@@ -69,16 +66,15 @@ func (p *pruning) noteSeen(l *listing) {
 	}
 }
 
-// madeByAnother reports whether a member was created by another process after
-// the plan of this one was made: this process has not seen it before, and it
-// was not there when the plan was made.
+// madeByAnother reports whether another process created a member after this process made its plan: this process has not seen the member
+// before, and it did not exist when the plan was made.
 func madeByAnother(m memberObject, since time.Time, seen map[types.UID]struct{}) bool {
 	_, old := seen[m.uid]
 	return m.unknown && !old && m.created.After(since)
 }
 
-// keepNewer holds back what another process has made since: this process may be
-// the one with the older version of the plan, in the last seconds of its lease.
+// keepNewer keeps objects that another process has created since. This process may have an older version of the plan, in the last seconds
+// of its lease.
 func (p *pruning) keepNewer(surplus []memberObject) []memberObject {
 	m := &p.memory.Prune
 	return p.hold(surplus, apply.ReasonNewer, func(o memberObject) bool { return madeByAnother(o, m.Since, m.Seen) })
@@ -93,7 +89,7 @@ func (p *pruning) holdsData(id applyset.ObjectID, o metav1.Object) bool {
 	case schema.GroupKind{Group: "apps", Kind: "StatefulSet"}:
 		full, ok := o.(client.Object)
 		if _, metadata := o.(*metav1.PartialObjectMetadata); !ok || metadata {
-			return true // what it owns is not known
+			return true // its children are unknown
 		}
 		content, err := p.env.encoder.Live(full)
 		return err != nil || ownsClaims(content)
@@ -104,14 +100,13 @@ func (p *pruning) holdsData(id applyset.ObjectID, o metav1.Object) bool {
 	return false
 }
 
-// ownsClaims reports whether a StatefulSet makes claims.
+// ownsClaims reports whether a StatefulSet creates PersistentVolumeClaims.
 func ownsClaims(content map[string]any) bool {
 	templates, _, err := unstructured.NestedSlice(content, "spec", "volumeClaimTemplates")
 	return err != nil || len(templates) > 0
 }
 
-// createdOnce reports whether the manager has created an object and never
-// applied it, as it does with what is planned to be created once.
+// createdOnce reports whether the manager has created the object and never applied it, as it does for objects in the mode Once.
 func createdOnce(entries []metav1.ManagedFieldsEntry, manager string) bool {
 	created := false
 	for i := range entries {

@@ -15,7 +15,7 @@ import (
 )
 
 func (p *pruning) giveBack(r *plannedRelease) (apply.Outcome, error) {
-	if goesWithPart(p.pass, r.found) {
+	if deletedWithPart(p.pass, r.found) {
 		return apply.OutcomePruned, p.env.deleteExactly(p.ctx, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
 	}
 	outcome, err := p.removePart(r)
@@ -25,7 +25,7 @@ func (p *pruning) giveBack(r *plannedRelease) (apply.Outcome, error) {
 	return outcome, err
 }
 
-// removePart removes the fields that this owner owns alone.
+// removePart removes the fields that only this owner owns.
 func (p *pruning) removePart(r *plannedRelease) (apply.Outcome, error) {
 	version, err := leavePartEmpty(p.pass, part{
 		kind: r.result.GVK, key: r.id.Key, uid: r.found.UID, version: r.found.ResourceVersion, manager: p.contributor(), entries: r.found.ManagedFields,
@@ -45,9 +45,8 @@ func (p *pruning) removePart(r *plannedRelease) (apply.Outcome, error) {
 	return apply.OutcomeReleased, client.IgnoreNotFound(err)
 }
 
-// giveUpPart gives up the ownership of the contribution and leaves its values, where the API server
-// refuses to remove them: fields that are required, or that may only grow. It
-// acts on the version that was looked at.
+// giveUpPart gives up the ownership of the contribution and leaves its values if the API server refuses to remove them, for example
+// because a field is required. It is pinned to the version that was read.
 func (p *pruning) giveUpPart(r *plannedRelease, refusal error) (apply.Outcome, error) {
 	ours := func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == p.contributor() && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""

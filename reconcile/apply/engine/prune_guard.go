@@ -8,8 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// notePlan remembers when a plan was first made and what existed then, and opens
-// the guard for the first plan that follows a change.
+// notePlan remembers when a plan was first made and which objects existed then. It opens the guard for the first plan after a change.
 func (p *pruning) notePlan() {
 	if m := &p.memory.Prune; m.SincePass == 0 || m.Planned != p.identity {
 		m.Planned, m.Since, m.SincePass, m.Existed, m.Seen = p.identity, p.now, p.memory.Pass, p.existing(), nil
@@ -17,24 +16,22 @@ func (p *pruning) notePlan() {
 	m := &p.memory.Guard
 	generation, inputs := p.owner.GetGeneration(), p.plan.Inputs
 	if m.Known && generation <= m.Generation && m.Inputs == inputs {
-		return // a generation from before is a cache that has gone back, which explains nothing
+		return // an earlier generation comes from a stale cache, which explains nothing
 	}
 	generation = max(generation, m.Generation)
 	open := m.Known || p.changedBefore()
 	*m = memory.Guard{Known: true, Generation: generation, Inputs: inputs, First: p.identity, Open: open}
 }
 
-// followsChange reports whether something that plans depend on has changed, and
-// this is the plan that followed.
+// followsChange reports whether an input of the plan has changed and this is the first plan after the change.
 func (p *pruning) followsChange() bool {
 	m := &p.memory.Guard
 	return m.Open && m.First == p.identity
 }
 
-// changedBefore reports, for the first plan of this process, whether the
-// owner's spec has changed since its last plan was carried out: its status or
-// its inventory says so, or a prune of this very plan was under way. Of a group
-// nothing says so, and nothing of an owner that has lost its inventory.
+// changedBefore reports, for the first plan of this process, whether the owner's spec has changed since its last plan was carried out. The
+// status, the inventory, or an unfinished prune of the same plan show that. It returns false for a group, and for an owner that has lost
+// its inventory.
 func (p *pruning) changedBefore() bool {
 	recorded := recordedInventory(p.pass)
 	switch {
@@ -47,14 +44,14 @@ func (p *pruning) changedBefore() bool {
 	}
 	observed, known := observedGeneration(p.env, p.owner)
 	observed = max(observed, recorded.Generation)
-	if !known && observed == 0 { // it crashed before anything said so: is this still the first spec?
+	if !known && observed == 0 { // it crashed before anything recorded it: is this still the first spec?
 		return p.owner.GetGeneration() > 1
 	}
 	return observed < p.owner.GetGeneration()
 }
 
-// guard holds back what nothing explains: members that hold data or work, and
-// everything if it is more than the options allow. It returns what may go.
+// guard keeps objects whose removal nothing explains: members that hold data or work, and all members if there are more than the options
+// allow. It returns the members that may be deleted.
 func (p *pruning) guard(surplus []memberObject, members int) []memberObject {
 	if p.finalize {
 		return surplus
@@ -95,7 +92,7 @@ func (p *pruning) hold(surplus []memberObject, reason apply.Reason, held func(me
 	return slices.DeleteFunc(surplus, func(m memberObject) bool { return held(m) && !m.deleting })
 }
 
-// exceedsLimits reports whether a prune is above the limits of the options.
+// exceedsLimits reports whether a prune exceeds the limits of the options.
 func (p *pruning) exceedsLimits(surplus []memberObject, members int) bool {
 	doomed := 0
 	for _, m := range surplus {
@@ -107,8 +104,7 @@ func (p *pruning) exceedsLimits(surplus []memberObject, members int) bool {
 	return doomed >= o.PruneMinimum && float64(doomed) > o.PruneShare*float64(members)
 }
 
-// changeToken stands for the spec and the inputs of this pass, and for the
-// objects that are planned.
+// changeToken returns a token for the spec, the inputs and the planned objects of this pass.
 func (p *pruning) changeToken() string {
 	names := []string{strconv.FormatInt(p.owner.GetGeneration(), 10), p.plan.Inputs}
 	for _, c := range p.children {
@@ -120,8 +116,7 @@ func (p *pruning) changeToken() string {
 	return token(names...)
 }
 
-// recordChangeToken records on the owner that a large prune is explained, when it
-// could not be finished: the status that is written next would hide that the
+// recordChangeToken records on the owner that a large, unfinished prune is explained. The status that is written next would hide that the
 // spec has changed.
 func (p *pruning) recordChangeToken() error {
 	if p.group != nil || p.allowPrune == p.changeToken() {

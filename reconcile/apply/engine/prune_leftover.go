@@ -17,8 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// noneLeftOver reports whether it is certain that all members of the set are planned, without
-// a walk of its own over the cache. False leaves it open.
+// noneLeftOver reports whether all members of the set are known to be planned, without listing them. False means unknown.
 func (p *pruning) noneLeftOver() bool {
 	if !p.env.options.Announced || p.finalize {
 		return false
@@ -29,7 +28,7 @@ func (p *pruning) noneLeftOver() bool {
 	}
 	for _, m := range p.memory.Children {
 		if !m.InPass(p.memory.Pass) {
-			return false // it was ours a moment ago
+			return false // it was a child a moment ago
 		}
 	}
 	planned, hashes, set := p.plannedKinds(), p.memberHashes(), p.env.hasher.Text(p.setID)
@@ -46,13 +45,12 @@ func (p *pruning) noneLeftOver() bool {
 	return true
 }
 
-// hasUnknown reports whether the inventory has a kind of which it is not known
-// what is wanted.
+// hasUnknown reports whether the inventory has a kind whose desired state is unknown.
 func (p *pruning) hasUnknown(recorded *applyset.Inventory) bool {
 	return slices.ContainsFunc(recorded.Kinds, func(gk schema.GroupKind) bool { return p.unknown[gk] != nil })
 }
 
-// memberHashes are the planned members that the cache shows.
+// memberHashes returns the hashes of the planned members that the cache shows.
 func (p *pruning) memberHashes() map[*intent.Kind]memory.SetHash {
 	out := map[*intent.Kind]memory.SetHash{}
 	for _, c := range p.children {
@@ -64,7 +62,7 @@ func (p *pruning) memberHashes() map[*intent.Kind]memory.SetHash {
 	return out
 }
 
-// scanAll walks over all members of all sets, in all namespaces.
+// scanAll lists all members of all sets in all namespaces.
 func (p *pruning) scanAll(k *intent.Kind) (map[uint64]memory.SetHash, error) {
 	list := p.env.newList(k)
 	opts := append([]client.ListOption{client.HasLabels{applyset.PartOfLabel}}, p.env.cachedList...)
@@ -83,7 +81,7 @@ func (p *pruning) scanAll(k *intent.Kind) (map[uint64]memory.SetHash, error) {
 	return out, err
 }
 
-// memberHash is the hash of an object's identity.
+// memberHash returns the hash of an object's identity.
 func memberHash(h *intent.Hasher, o metav1.Object) memory.SetHash {
 	return memory.SetHash(h.Sum(func(s *maphash.Hash) {
 		content.WriteString(s, o.GetNamespace())

@@ -16,36 +16,34 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// listing is what one pass found out about the members of its set, kind by kind:
-// what is not known of one kind keeps nothing of another.
+// listing has the members of a set that one pass has found, by kind. An unknown kind does not affect the other kinds.
 type listing struct {
 	members []memberObject
-	// unknown are kinds of which nothing may be pruned, with the reason.
+	// unknown are the kinds that may not be pruned, with the reason.
 	unknown map[schema.GroupKind]error
-	// open are kinds that stay in the inventory although nothing is planned
-	// and nothing was found of them: nobody has confirmed that there is nothing.
+	// open are kinds without planned or found members that stay in the inventory because no live listing has confirmed that they are
+	// empty.
 	open map[schema.GroupKind]struct{}
 	// absent are kinds that the API server does not serve.
 	absent []schema.GroupKind
-	// failed are the errors of lists.
+	// failed are the errors of the lists.
 	failed []error
-	// searched are the recorded namespaces without a planned child that were
-	// searched for members of the kinds that are listed live.
+	// searched are the recorded namespaces without a planned child in which the kinds that are listed live were searched.
 	searched []string
-	// more reports that the requests of one pass were not enough.
+	// more reports that the pass has used up its requests.
 	more bool
-	// scanned reports that all members are planned, as a census has found.
+	// scanned reports that a census has shown that all members are planned.
 	scanned bool
 }
 
-// listingPeriod is when a listing is repeated later.
+// listingPeriod is the interval between repeated listings.
 const listingPeriod = 10 * time.Minute
 
 func newListing() *listing {
 	return &listing{unknown: map[schema.GroupKind]error{}, open: map[schema.GroupKind]struct{}{}}
 }
 
-// errBudget ends what a pass may send to look for children.
+// errBudget reports that a pass has used up its requests for finding children.
 var errBudget = errors.New("the requests of this pass are spent")
 
 // spend takes one request from the budget of the pass.
@@ -57,8 +55,8 @@ func (p *pruning) spend() error {
 	return nil
 }
 
-// members lists the members of the set: planned kinds from the cache, others
-// live, and what was written and is not in the cache yet from memory.
+// members lists the members of the set: planned kinds from the cache, others live, and objects that the cache does not show yet from
+// memory.
 func (p *pruning) members() *listing {
 	l := newListing()
 	recorded := recordedInventory(p.pass)
@@ -79,8 +77,8 @@ func (p *pruning) members() *listing {
 	return l
 }
 
-// searchedKinds are the kinds that members may be of: those that are planned
-// or recorded, and those that are declared, as an inventory can get lost.
+// searchedKinds returns the kinds that may have members: planned, recorded and declared kinds. The declared kinds are included because an
+// inventory can get lost.
 func (p *pruning) searchedKinds(recorded *applyset.Inventory, planned map[schema.GroupKind]*intent.Kind) []schema.GroupKind {
 	out := slices.Clone(recorded.Kinds)
 	for gk := range planned {
@@ -101,8 +99,7 @@ func (p *pruning) searchedKinds(recorded *applyset.Inventory, planned map[schema
 	return slices.Compact(out)
 }
 
-// namespaces are those in which the plan has children, and those in which only
-// the inventory names some.
+// namespaces returns the namespaces in which the plan has children (near), and those that only the inventory names (far).
 func (p *pruning) namespaces(recorded *applyset.Inventory) (near, far []string) {
 	if ns := p.owner.GetNamespace(); ns != "" {
 		near = append(near, ns)
@@ -116,17 +113,15 @@ func (p *pruning) namespaces(recorded *applyset.Inventory) (near, far []string) 
 	return near, far
 }
 
-// markUnknown notes a kind of which the pass does not know what is wanted.
+// markUnknown notes a kind whose desired state is unknown.
 func (p *pruning) markUnknown(l *listing, gk schema.GroupKind) {
 	if cause := p.unknown[gk]; cause != nil && !p.finalize {
 		l.unknown[gk], l.open[gk] = cause, struct{}{}
 	}
 }
 
-// cachedKind returns how the members of a kind are read from the cache, false
-// if they are to be listed live: of kinds that the inventory names and the plan
-// does not, because a kind is only taken off when the API server reports that
-// there is nothing.
+// cachedKind returns how the members of a kind are read from the cache. It returns false for kinds that must be listed live: those that
+// the inventory names and the plan does not, because a kind is only removed when the API server confirms that it is empty.
 func (p *pruning) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*intent.Kind, recorded *applyset.Inventory) (*intent.Kind, bool) {
 	if k := planned[gk]; k != nil {
 		return k, true
@@ -146,8 +141,8 @@ func (p *pruning) cachedKind(gk schema.GroupKind, planned map[schema.GroupKind]*
 	return k, err == nil
 }
 
-// listCached lists a kind from the cache: in all namespaces if the kinds are
-// declared, as that costs no request and an inventory can get lost.
+// listCached lists a kind from the cache. If kinds are declared, it lists all namespaces, because that costs no request and an inventory
+// can get lost.
 func (p *pruning) listCached(l *listing, k *intent.Kind, near, far []string) {
 	namespaces := append(slices.Clone(near), far...)
 	if !k.Namespaced || p.group != nil || p.env.declared != nil {
@@ -167,9 +162,8 @@ func (p *pruning) listCached(l *listing, k *intent.Kind, near, far []string) {
 	}
 }
 
-// listUncached lists a kind from the API server in the namespaces of the plan. It
-// returns the kind as the API server has it if it may have more members
-// elsewhere.
+// listUncached lists a kind from the API server in the namespaces of the plan. If the kind may have members in other namespaces, it
+// returns the kind in the representation of the API server.
 func (p *pruning) listUncached(l *listing, gk schema.GroupKind, near []string) *intent.Kind {
 	if !p.env.declared.allows(gk) {
 		l.open[gk] = struct{}{}
@@ -199,7 +193,7 @@ func (p *pruning) listUncached(l *listing, gk schema.GroupKind, near []string) *
 	return k
 }
 
-// listLive lists a kind in a namespace and reports whether that went well.
+// listLive lists a kind in a namespace and reports success.
 func (p *pruning) listLive(l *listing, k *intent.Kind, namespace string) bool {
 	gk := k.GVK.GroupKind()
 	if p.foundEmpty(gk, namespace) {
@@ -226,9 +220,8 @@ func (p *pruning) listLive(l *listing, k *intent.Kind, namespace string) bool {
 	return false
 }
 
-// foundEmpty reports whether an earlier pass over an owner that is being
-// deleted has found nothing there a moment ago. A deletion that needs more
-// requests than one pass may send goes on where the last pass ended.
+// foundEmpty reports whether an earlier pass over an owner that is being deleted has recently found nothing in this namespace. If a
+// deletion needs more requests than one pass may send, the next pass continues from there.
 func (p *pruning) foundEmpty(gk schema.GroupKind, namespace string) bool {
 	at, known := p.memory.Prune.Empty[memory.Place{Kind: gk, Namespace: namespace}]
 	return known && p.finalize && p.now.Sub(at) < memory.SettleTime
@@ -245,8 +238,7 @@ func (p *pruning) noteEmpty(gk schema.GroupKind, namespace string, empty bool) {
 	m.Empty[memory.Place{Kind: gk, Namespace: namespace}] = p.now
 }
 
-// notServed notes a kind of which there is nothing, as far as the API server
-// knows. What it knows may be out of date, so that the kind stays recorded.
+// notServed notes a kind that the API server does not serve. Discovery may be stale, so the kind stays in the inventory.
 func (l *listing) notServed(gk schema.GroupKind) {
 	l.open[gk] = struct{}{}
 	l.absent = append(l.absent, gk)
@@ -257,8 +249,7 @@ func (p *pruning) listFailed(l *listing, gk schema.GroupKind, err error) {
 	l.failed = append(l.failed, fmt.Errorf("list %s: %w", gk, err))
 }
 
-// listFar lists kinds from the API server in namespaces that only the inventory
-// names, one namespace after the other as far as the budget goes.
+// listFar lists kinds from the API server in namespaces that only the inventory names, one namespace after the other within the budget.
 func (p *pruning) listFar(l *listing, kinds []*intent.Kind, far []string) {
 	for _, ns := range far {
 		for _, k := range kinds {
@@ -270,7 +261,7 @@ func (p *pruning) listFar(l *listing, kinds []*intent.Kind, far []string) {
 	}
 }
 
-// addUnseen adds members that were written and that no list shows yet.
+// addUnseen adds written members that no list shows yet.
 func (p *pruning) addUnseen(l *listing) {
 	found := map[applyset.ObjectID]struct{}{}
 	for i := range l.members {
@@ -294,8 +285,7 @@ func (p *pruning) addUnseen(l *listing) {
 	}
 }
 
-// leaveUnknown takes the members of kinds that are not known out of the
-// surplus, and reports what that keeps.
+// leaveUnknown removes the members of unknown kinds from the surplus and reports what is kept.
 func (p *pruning) leaveUnknown(l *listing, surplus []memberObject) []memberObject {
 	kept := map[schema.GroupKind][]string{}
 	surplus = slices.DeleteFunc(surplus, func(m memberObject) bool {

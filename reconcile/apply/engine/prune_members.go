@@ -20,42 +20,40 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// memberObject is one object that is proven to be a child of the owner.
+// memberObject is an object that is proven to be a child of the owner.
 type memberObject struct {
 	id  applyset.ObjectID
 	gvk schema.GroupVersionKind
 	uid types.UID
-	// version is the one in which that was proven.
+	// version is the resourceVersion for which the membership was proven.
 	version  string
 	deleting bool
-	// finalizers are those that it has.
+	// finalizers are the finalizers of the object.
 	finalizers []string
-	// heldBy are the finalizers that keep it although its deletion should have ended.
+	// heldBy are the finalizers that keep the object although its deletion is overdue.
 	heldBy  []string
 	planned bool
-	// created is when the API server created it.
+	// created is the creation timestamp.
 	created time.Time
-	// unknown reports that this process has neither planned nor seen it.
+	// unknown reports that this process has neither planned nor seen the object.
 	unknown bool
-	// holdsData reports that it is never deleted without a known reason.
+	// holdsData reports that the object is never deleted without a known reason.
 	holdsData bool
-	// reached reports that garbage collection deletes it with the owner.
+	// reached reports that garbage collection deletes the object with the owner.
 	reached bool
-	// optedOut reports that somebody has taken it out of our hands.
+	// optedOut reports that the object has the opt-out annotation.
 	optedOut bool
-	// allowPrune is what the annotation of that name says on a child of a
-	// group, which has no object of its own to put it on.
+	// allowPrune is the value of the allow-prune annotation on a child of a group, which is not an object and cannot have annotations.
 	allowPrune string
 }
 
-// surplusMember is a member that is no longer planned.
+// surplusMember is a member that left the plan.
 type surplusMember struct {
 	memberObject
 	result apply.ObjectResult
 }
 
-// setSelector selects what is labelled with an id of the owner. Whether it is
-// a child is to be proven.
+// setSelector selects the objects that are labelled with an ID of the owner. Their membership must still be proven.
 func setSelector(p *pass) (client.ListOption, error) {
 	m := &p.memory.Sets
 	either, err := labels.NewRequirement(applyset.PartOfLabel, selection.In, []string{m.Standard, m.Own})
@@ -76,7 +74,7 @@ func (p *pruning) plannedKinds() map[schema.GroupKind]*intent.Kind {
 	return out
 }
 
-// addKeptKinds adds the kept kinds to those that are planned.
+// addKeptKinds adds the kept kinds to the planned ones.
 func (p *pruning) addKeptKinds(planned map[schema.GroupKind]*intent.Kind) {
 	for _, gvk := range p.plan.KeptKinds {
 		if gk := gvk.GroupKind(); planned[gk] == nil && p.keepsKind(gk) {
@@ -124,8 +122,8 @@ func (p *pruning) listIn(gvk schema.GroupVersionKind, k *intent.Kind, namespace 
 	return out, err
 }
 
-// provesListed proves that a listed object is a child of the owner. An object
-// whose managedFields the cache has stripped is read live.
+// provesListed reports whether a listed object is a child of the owner. It reads an object live if the cache has stripped its
+// managedFields.
 func (p *pruning) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bool, error) {
 	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 	var remembered types.UID
@@ -137,7 +135,7 @@ func (p *pruning) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bo
 	case len(o.GetManagedFields()) > 0 || remembered == o.GetUID() || !refersToOwner(p.pass, o):
 		return provesMember(p.pass, o, remembered), nil
 	case planned:
-		return true, nil // it is not for the list to decide about
+		return true, nil // the list does not decide about it
 	}
 	found, err := p.liveMetadata(gvk, key)
 	if err != nil || found == nil || found.UID != o.GetUID() {
@@ -146,11 +144,10 @@ func (p *pruning) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bo
 	return provesMember(p.pass, found, remembered), nil
 }
 
-// provesRemembered proves that a child that no list shows is still one, and in
-// which version. It is read live if it is not planned.
+// provesRemembered reports whether a child that no list shows is still one, and in which version. An unplanned child is read live.
 func (p *pruning) provesRemembered(id applyset.ObjectID, m *memory.Child, planned bool) (proven bool, version string, err error) {
 	if planned {
-		return true, "", nil // it is not for the list to decide about
+		return true, "", nil // the list does not decide about it
 	}
 	found, err := p.liveMetadata(m.GVK(), id.Key)
 	if err != nil || found == nil || !m.Known(found.UID) {

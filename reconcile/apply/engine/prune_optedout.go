@@ -5,8 +5,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// noteOptedOut remembers the members that are not planned and that are opted out.
-// Their kinds stay in the inventory, so that they are found when they are opted in.
+// noteOptedOut remembers the unplanned members that have opted out. Their kinds stay in the inventory, so that the members are found when
+// they opt in.
 func (p *pruning) noteOptedOut(l *listing) {
 	p.memory.Prune.OptedOut = nil
 	for i := range l.members {
@@ -17,9 +17,8 @@ func (p *pruning) noteOptedOut(l *listing) {
 	}
 }
 
-// optedIn reports whether a listing is due for a member that was opted out when it left
-// the plan: the cache shows that it is opted in, or its kind is not in the cache and the
-// last listing is long ago.
+// optedIn reports whether a listing is due for a member that had opted out when it left the plan: the cache shows that it has opted in, or
+// its kind is not cached and the last listing is old.
 func (p *pruning) optedIn() bool {
 	if len(p.memory.Prune.OptedOut) == 0 {
 		return false

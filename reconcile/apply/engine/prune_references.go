@@ -5,8 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// reference is an object that another one needs. An empty namespace is that of
-// the other one.
+// reference is an object that another object needs. An empty namespace is the namespace of the other object.
 type reference struct {
 	kind            schema.GroupKind
 	namespace, name string
@@ -23,8 +22,8 @@ var (
 	services        = schema.GroupKind{Kind: "Service"}
 )
 
-// referrer returns a planned child that still refers to a member as the API
-// server has it, nil if there is none. What a child was before it was changed by this pass is ignored.
+// referrer returns a planned child that refers to a member according to the API server, nil if there is none. It ignores references that
+// this pass has removed.
 func (p *pruning) referrer(m memberObject) *child {
 	if p.finalize {
 		return nil
@@ -54,8 +53,8 @@ func (p *pruning) referrer(m memberObject) *child {
 	return nil
 }
 
-// references are the objects that an object needs: those of its Pods, the role and
-// the accounts of a binding, the backends of a route. References that may be missing are left out.
+// references returns the objects that an object needs: those of its Pods, the role and the accounts of a binding, the backends of a route.
+// Optional references are omitted.
 func references(gk schema.GroupKind, content map[string]any) []reference { //nolint:funlen,gocyclo // one case for each kind
 	var out []reference
 	add := func(kind schema.GroupKind, namespace string, from any, path ...string) {
@@ -135,7 +134,7 @@ func references(gk schema.GroupKind, content map[string]any) []reference { //nol
 	return out
 }
 
-// podSpec is the spec of the Pods that an object makes, nil if it makes none.
+// podSpec returns the spec of the Pods that an object creates, nil if it creates none.
 func podSpec(content map[string]any) map[string]any {
 	for _, path := range [][]string{{"spec", "jobTemplate", "spec", "template", "spec"}, {"spec", "template", "spec"}, {"spec"}} {
 		value, _, _ := unstructured.NestedFieldNoCopy(content, path...)
@@ -146,7 +145,7 @@ func podSpec(content map[string]any) map[string]any {
 	return nil
 }
 
-// itemsAt are the objects of a list.
+// itemsAt returns the objects of a list.
 func itemsAt(content any, path ...string) []map[string]any {
 	m, _ := content.(map[string]any)
 	value, _, _ := unstructured.NestedFieldNoCopy(m, path...)

@@ -17,18 +17,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// plannedRelease is a contribution that is recorded and no longer planned.
+// plannedRelease is a recorded contribution that left the plan.
 type plannedRelease struct {
 	id     applyset.ObjectID
 	result apply.ObjectResult
-	// found is the object as it was looked at, nil if it does not exist.
+	// found is the object that was read, nil if it does not exist.
 	found *metav1.PartialObjectMetadata
-	// looked is when that was.
+	// looked is the time of the read.
 	looked time.Time
-	// kept reports that it stays recorded, as nobody has looked for it, or as
-	// the object is planned in another mode in which the part stays.
+	// kept reports that the contribution stays recorded, because the object was not read, or because it is planned in another mode that
+	// keeps the part.
 	kept bool
-	// later reports that the next pass decides about it again.
+	// later reports that the next pass decides again.
 	later bool
 }
 
@@ -37,8 +37,8 @@ func (r *plannedRelease) pending() bool {
 	return r.result.Err != nil || r.result.Verb != apply.VerbNone
 }
 
-// stays keeps the part for now.
-func (r *plannedRelease) stays() { r.kept, r.result.Verb = true, apply.VerbNone }
+// keep keeps the part for now.
+func (r *plannedRelease) keep() { r.kept, r.result.Verb = true, apply.VerbNone }
 
 // decideReleases decides which contributions are given back.
 func (p *pruning) decideReleases(l *listing) {
@@ -69,7 +69,7 @@ func (p *pruning) decideReleases(l *listing) {
 	}
 }
 
-// parts are the objects of which the owner has a part.
+// parts returns the objects in which the owner has a part.
 func (p *pruning) parts(l *listing) []applyset.ObjectID {
 	if p.group != nil {
 		return p.foundParts(l, p.groupKinds())
@@ -84,14 +84,13 @@ func (p *pruning) parts(l *listing) []applyset.ObjectID {
 			declared = append(declared, k.GVK)
 		}
 	}
-	// What is planned of the owner's own metadata is under a manager of its own and is no contribution.
+	// The planned metadata of the owner has a field manager of its own and is no contribution.
 	found := append(slices.DeleteFunc(p.foundParts(l, declared), p.isOwner), recorded...)
 	slices.SortFunc(found, applyset.CompareIDs)
 	return slices.Compact(found)
 }
 
-// hasPart reports whether a child that is planned in another mode may still
-// have fields under the manager of this owner alone.
+// hasPart reports whether a child that is planned in another mode may still have fields under the manager of this owner alone.
 func (p *pruning) hasPart(id applyset.ObjectID) bool {
 	for _, c := range p.children {
 		if c.id == id {
@@ -101,10 +100,8 @@ func (p *pruning) hasPart(id applyset.ObjectID) bool {
 	return true
 }
 
-// keepsPart reports whether a part stays recorded that is to be looked at again:
-// its object is planned in another mode and has not become that yet, or nobody
-// else has a part of it any more. What a group keeps is not to be forgotten,
-// either.
+// keepsPart reports whether a part stays recorded for another check: its object is planned in another mode that is not applied yet, or no
+// other owner has a part any more. The parts of a group also stay recorded.
 func (p *pruning) keepsPart() bool {
 	return slices.ContainsFunc(p.releases, func(r *plannedRelease) bool {
 		m := p.memory.Children[r.id]
@@ -122,7 +119,7 @@ func (p *pruning) decideRelease(r *plannedRelease) error {
 		return err
 	}
 	r.result.GVK = mapping.GroupVersionKind
-	found, err := p.lookAt(r)
+	found, err := p.readPart(r)
 	if err != nil || found == nil {
 		return err
 	}
@@ -130,15 +127,15 @@ func (p *pruning) decideRelease(r *plannedRelease) error {
 	if r.has(p.contributor()) {
 		r.result.Verb, r.result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
 	}
-	if r.result.Verb == apply.VerbRelease && goesWithPart(p.pass, found) {
+	if r.result.Verb == apply.VerbRelease && deletedWithPart(p.pass, found) {
 		r.result.Verb, r.result.HoldsData = apply.VerbPrune, p.env.holdsData(r.id.GroupKind)
 	}
 	return nil
 }
 
-// lookAt reads the object of a part, unless an earlier pass has looked at it and
-// left it alone a moment ago: what is kept costs no request in each pass.
-func (p *pruning) lookAt(r *plannedRelease) (*metav1.PartialObjectMetadata, error) {
+// readPart reads the object of a part. It reuses the result of an earlier pass that has recently read the object and left it alone, so that
+// a kept part does not cost a request in each pass.
+func (p *pruning) readPart(r *plannedRelease) (*metav1.PartialObjectMetadata, error) {
 	if part, ok := p.memory.Prune.Parts[r.id]; ok && p.now.Sub(part.At) < listingPeriod && !p.finalize {
 		r.looked = part.At
 		return part.Found, nil
@@ -161,8 +158,7 @@ func (p *pruning) noteHeldParts() {
 	p.memory.Prune.Parts = parts
 }
 
-// keptReleases are the contributions that stay recorded although nothing is to
-// be done about them.
+// keptReleases returns the contributions that stay recorded without an action.
 func (p *pruning) keptReleases() []applyset.ObjectID {
 	var kept []applyset.ObjectID
 	for _, r := range p.releases {
@@ -173,7 +169,7 @@ func (p *pruning) keptReleases() []applyset.ObjectID {
 	return kept
 }
 
-// releaseAll gives the contributions back. It returns those that could not be.
+// releaseAll gives the contributions back. It returns those that failed.
 func (p *pruning) releaseAll() []applyset.ObjectID {
 	var kept []applyset.ObjectID
 	for _, r := range p.releases {
@@ -190,10 +186,9 @@ func (p *pruning) releaseAll() []applyset.ObjectID {
 	return kept
 }
 
-// release takes this owner's part out of an object, and deletes one that was
-// shared and is nobody's then. It acts on the version that was looked at: an
-// owner that comes or goes meanwhile makes it look again. An object that would
-// only now go with the part is left to the next pass, which guards it.
+// release removes this owner's part from an object, and deletes a shared object that has no other part. The request is pinned to the
+// version that was read, so that a change of the other parts causes another read. If the object has become due for deletion only now,
+// release leaves it to the next pass, which guards the deletion.
 func (p *pruning) release(r *plannedRelease) {
 	outcome, err := p.giveBack(r)
 	for tries := 1; apierrors.IsConflict(err) && tries < maxTries; tries++ {
@@ -205,7 +200,7 @@ func (p *pruning) release(r *plannedRelease) {
 			outcome = apply.OutcomeUnchanged // gone or replaced, and our fields with it
 			break
 		}
-		if r.result.Verb == apply.VerbRelease && goesWithPart(p.pass, found) {
+		if r.result.Verb == apply.VerbRelease && deletedWithPart(p.pass, found) {
 			r.kept, r.later = true, true
 			p.requeue(confirmAfter)
 			return
@@ -220,8 +215,7 @@ func (p *pruning) release(r *plannedRelease) {
 	delete(p.memory.Children, r.id)
 }
 
-// has reports whether the object that was looked at is the one that is meant
-// and has fields of the manager.
+// has reports whether the object that was read is the expected one and has fields of the manager.
 func (r *plannedRelease) has(manager string) bool {
 	return r.found != nil && r.found.UID == r.result.UID && fieldset.Entry(r.found.ManagedFields, manager) != nil
 }

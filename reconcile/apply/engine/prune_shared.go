@@ -24,9 +24,8 @@ func groupChildKind(p *pass, gk schema.GroupKind) (*intent.Kind, error) {
 	return p.env.kinds.OfGVK(kinds[at])
 }
 
-// foundParts are the objects of which the owner has a part although no record
-// says so, as far as this process has written them or the cache shows them: a
-// group has no record, and an owner may have lost it.
+// foundParts returns the objects in which the owner has an unrecorded part, as far as this process has written them or the cache shows
+// them. A group has no record, and an owner may have lost its record.
 func (p *pruning) foundParts(l *listing, kinds []schema.GroupVersionKind) []applyset.ObjectID {
 	var out []applyset.ObjectID
 	for id, m := range p.memory.Children {
@@ -46,7 +45,7 @@ func (p *pruning) foundParts(l *listing, kinds []schema.GroupVersionKind) []appl
 	return slices.Compact(out)
 }
 
-// groupKinds are the kinds of which a group may have parts.
+// groupKinds returns the kinds in which a group may have parts.
 func (p *pruning) groupKinds() []schema.GroupVersionKind {
 	out := slices.Clone(p.group.ChildKinds())
 	for _, k := range p.env.declared.of(apply.KindWritten) {
@@ -60,9 +59,8 @@ func compareVersions(a, b schema.GroupVersionKind) int {
 	return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Version, b.Version), strings.Compare(a.Kind, b.Kind))
 }
 
-// partsOf lists the objects of a kind in the cache in which the owner has
-// fields of its own. Where the cache strips managedFields, the annotation of
-// that name says in which it may have some.
+// partsOf lists the cached objects of a kind in which the owner has fields of its own. If the cache strips managedFields, it uses the
+// annotation for shared objects.
 func (p *pruning) partsOf(gvk schema.GroupVersionKind, own string) ([]applyset.ObjectID, error) {
 	k, err := p.env.kinds.OfGVK(gvk)
 	if err != nil {
@@ -92,8 +90,8 @@ func (p *pruning) partsOf(gvk schema.GroupVersionKind, own string) ([]applyset.O
 	return out, err
 }
 
-// releasedMembers are the objects of which parts are to be given back, and those that
-// go with it, so that they are kept and guarded like children.
+// releasedMembers returns the objects whose parts are to be given back, and the objects that are deleted with them, so that they are
+// guarded like children.
 func (p *pruning) releasedMembers() []memberObject {
 	var out []memberObject
 	for _, r := range p.releases {
@@ -104,8 +102,8 @@ func (p *pruning) releasedMembers() []memberObject {
 	return out
 }
 
-// keepHeldReleases keeps the parts, of those that are released or pruned, that are not
-// in the surplus any more, and takes the others out of it, which are no children.
+// keepHeldReleases keeps the released or pruned parts that the guard has removed from the surplus. It removes the remaining parts from the
+// surplus, because they are not children.
 func (p *pruning) keepHeldReleases(surplus []memberObject, verb apply.Verb) []memberObject {
 	for _, r := range p.releases {
 		if r.result.Verb != verb {
@@ -113,14 +111,14 @@ func (p *pruning) keepHeldReleases(surplus []memberObject, verb apply.Verb) []me
 		}
 		rest := slices.DeleteFunc(surplus, func(m memberObject) bool { return m.id == r.id })
 		if len(rest) == len(surplus) {
-			r.stays()
+			r.keep()
 		}
 		surplus = rest
 	}
 	return surplus
 }
 
-// sharedChildren counts the shared objects that are planned or go.
+// sharedChildren returns the number of shared objects that are planned or deleted.
 func (p *pruning) sharedChildren() int {
 	n := 0
 	for _, c := range p.children {

@@ -14,10 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// shrunkInventory returns the inventory without what is confirmed to be gone, nil if it
-// stays: kinds that are not planned were listed live without a result,
-// namespaces are listed live here. kept are contributions that were not given
-// back.
+// shrunkInventory returns the inventory without entries that are confirmed to be gone, nil if it is unchanged. Unplanned kinds have been
+// listed live without a result; namespaces are listed live here. kept are contributions that were not given back.
 func (p *pruning) shrunkInventory(l *listing, kept []applyset.ObjectID) *applyset.Inventory {
 	if p.group != nil {
 		return nil
@@ -27,7 +25,7 @@ func (p *pruning) shrunkInventory(l *listing, kept []applyset.ObjectID) *applyse
 	}
 	stored := p.memory.Metadata.Stored
 	if p.wanted != nil {
-		stored = p.wanted // when it comes to this
+		stored = p.wanted // once it is written
 	}
 	wanted := p.remaining(l, kept)
 	if wanted.Equal(stored) && p.allowPrune == "" {
@@ -36,8 +34,7 @@ func (p *pruning) shrunkInventory(l *listing, kept []applyset.ObjectID) *applyse
 	return wanted
 }
 
-// decideShrink decides what is taken out of the inventory when nothing has to
-// be deleted or given back any more.
+// decideShrink decides which entries leave the inventory when nothing has to be deleted or given back any more.
 func (p *pruning) decideShrink(l *listing) {
 	if shrunk := p.shrunkInventory(l, p.keptReleases()); shrunk != nil {
 		p.shrunk = shrunk
@@ -45,10 +42,10 @@ func (p *pruning) decideShrink(l *listing) {
 	}
 }
 
-// shrink records the inventory without what is gone.
+// shrink records the inventory without the entries that are gone.
 func (p *pruning) shrink(l *listing, kept []applyset.ObjectID) error {
 	shrunk := p.shrunk
-	if shrunk == nil || p.finalize { // what was carried out may have failed
+	if shrunk == nil || p.finalize { // the execution may have failed
 		shrunk = p.shrunkInventory(l, kept)
 	}
 	p.allowPrune = "" // the prune that it allowed is done
@@ -64,7 +61,7 @@ func (p *pruning) shrink(l *listing, kept []applyset.ObjectID) error {
 	return nil
 }
 
-// remaining is the inventory after what was found.
+// remaining returns the inventory according to the listing.
 func (p *pruning) remaining(l *listing, kept []applyset.ObjectID) *applyset.Inventory {
 	recorded := recordedInventory(p.pass)
 	wanted := plannedInventory(p.pass)
@@ -79,7 +76,7 @@ func (p *pruning) remaining(l *listing, kept []applyset.ObjectID) *applyset.Inve
 	for _, gk := range recorded.Kinds {
 		if _, open := l.open[gk]; open {
 			wanted.Kinds = append(wanted.Kinds, gk)
-			wanted.Finalizer = wanted.Finalizer || recorded.Finalizer // some may be far
+			wanted.Finalizer = wanted.Finalizer || recorded.Finalizer // some children may be out of reach
 		}
 	}
 	wanted.UnreadableContributions = recorded.UnreadableContributions
@@ -96,15 +93,14 @@ func (p *pruning) remaining(l *listing, kept []applyset.ObjectID) *applyset.Inve
 	return wanted
 }
 
-// emptyNamespace reports whether the API server finds no member in a
-// namespace in which nothing is planned: of a kind that is not planned by the
-// lists of this pass, of a planned one here.
+// emptyNamespace reports whether the API server has no member in a namespace without planned children. For unplanned kinds it uses the
+// lists of this pass; it lists planned kinds here.
 func (p *pruning) emptyNamespace(l *listing, namespace string, inv *applyset.Inventory) bool {
 	if !l.scanned && !slices.Contains(l.searched, namespace) {
 		return false
 	}
 	if p.env.declared != nil && p.now.Sub(p.memory.Prune.First) > memory.SettleTime {
-		// The cache has been listed in all namespaces, and does not start from an old state any more.
+		// The cache has been listed in all namespaces, and no longer has its initial, possibly old state.
 		return !slices.ContainsFunc(l.members, func(m memberObject) bool { return m.id.Key.Namespace == namespace })
 	}
 	planned := p.plannedKinds()
@@ -121,8 +117,7 @@ func (p *pruning) emptyNamespace(l *listing, namespace string, inv *applyset.Inv
 	return true
 }
 
-// finished is the inventory of an owner that is being deleted and waits for
-// nothing any more, nil while it does.
+// finished returns the inventory of an owner that is being deleted and waits for nothing, nil while it waits.
 func (p *pruning) finished(l *listing, kept []applyset.ObjectID) *applyset.Inventory {
 	if len(kept) > 0 || p.plan.Hold || p.deleting() || !p.allKnown(l) {
 		return nil
@@ -133,8 +128,7 @@ func (p *pruning) finished(l *listing, kept []applyset.ObjectID) *applyset.Inven
 	return &done
 }
 
-// allKnown reports whether nothing can be left of an owner that is being
-// deleted. What it has to wait for is in PruneBlocked.
+// allKnown reports whether an owner that is being deleted has no children left. PruneBlocked reports what it waits for.
 func (p *pruning) allKnown(l *listing) bool {
 	recorded := recordedInventory(p.pass)
 	if l.more || len(l.failed) > 0 || recorded.Garbled() {
@@ -149,15 +143,15 @@ func (p *pruning) allKnown(l *listing) bool {
 	return p.confirmedAbsent(l) && known
 }
 
-// mayBeFar reports whether garbage collection may not reach children of a kind.
+// mayBeFar reports whether a kind may have children that garbage collection does not reach.
 func (p *pruning) mayBeFar(gk schema.GroupKind, recorded *applyset.Inventory) bool {
 	mapping, err := p.env.client.RESTMapper().RESTMapping(gk)
 	namespaced := err == nil && mapping.Scope.Name() == meta.RESTScopeNameNamespace
 	return p.ownerKind.Namespaced && (!namespaced || len(recorded.Namespaces) > 0)
 }
 
-// confirmedAbsent reports whether the kinds that are not served were not for
-// as long as a cache may lag: discovery does not know at once what there is.
+// confirmedAbsent reports whether the kinds that are not served have been missing for longer than the maximum lag of a cache, because
+// discovery may be stale.
 func (p *pruning) confirmedAbsent(l *listing) bool {
 	m := &p.memory.Prune
 	if m.Absent == nil {
@@ -180,8 +174,7 @@ func (p *pruning) confirmedAbsent(l *listing) bool {
 	return confirmed
 }
 
-// deleting reports whether a planned deletion is not confirmed yet, or
-// something else stands in the way.
+// deleting reports whether a planned deletion is not confirmed yet or is blocked.
 func (p *pruning) deleting() bool {
 	if slices.ContainsFunc(p.deletions, func(d *deletion) bool {
 		return (d.result.Verb == apply.VerbDelete || d.result.Reason == apply.ReasonTerminating) && !p.holdsOwner(d.id)

@@ -11,13 +11,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// servesFor is how long a deleted owner keeps children that a program needs to run while the
-// finalizer of another child holds: the program may be the one that removes this finalizer.
+// servesFor is how long a deleted owner keeps children that a program needs to run while a finalizer keeps another child. The program may
+// be the one that removes this finalizer.
 const servesFor = 5 * time.Minute
 
-// holdsOwner reports whether an object cannot be gone before the owner is: the
-// owner itself, its namespace and the definition of its kind. An owner that
-// waits for one of them waits for itself.
+// holdsOwner reports whether the object cannot be gone before the owner: the owner itself, its namespace and the definition of its kind.
+// An owner that waited for one of them would wait forever.
 func (p *pruning) holdsOwner(id applyset.ObjectID) bool {
 	switch id.GroupKind {
 	case schema.GroupKind{Kind: "Namespace"}:
@@ -33,8 +32,7 @@ func (p *pruning) holdsOwner(id applyset.ObjectID) bool {
 	return p.isOwner(id)
 }
 
-// last reports whether a member is deleted after everything else, and not
-// waited for.
+// last reports whether a member is deleted after everything else without waiting for it.
 func (p *pruning) last(m memberObject) bool { return p.finalize && p.holdsOwner(m.id) }
 
 // awaited reports whether the owner waits for one of the members.
@@ -42,11 +40,10 @@ func (p *pruning) awaited(members []memberObject) bool {
 	return slices.ContainsFunc(members, func(m memberObject) bool { return !p.last(m) })
 }
 
-// addNear adds to the members that a deleted owner has to delete itself those
-// that garbage collection reaches, while one of the others does not go: its
-// finalizer may wait for them, and garbage collection starts when the owner is
-// gone. The owner does not wait for them once the others are gone.
-func (p *pruning) addNear(own, near []memberObject) []memberObject {
+// addReached adds the members that garbage collection reaches to those that a deleted owner has to delete itself, while one of the latter
+// is not deleted. Its finalizer may wait for the former, and garbage collection starts only when the owner is gone. The owner does not
+// wait for them once the others are gone.
+func (p *pruning) addReached(own, near []memberObject) []memberObject {
 	m := &p.memory.Prune
 	goes := func(o memberObject) bool { return o.deleting && !p.last(o) }
 	if !p.finalize || !slices.ContainsFunc(own, goes) && !slices.ContainsFunc(p.deletions, p.terminates) {
@@ -64,14 +61,13 @@ func (p *pruning) addNear(own, near []memberObject) []memberObject {
 	return own
 }
 
-// terminates reports whether the object of a planned deletion is still there
-// and the owner waits for it.
+// terminates reports whether the object of a planned deletion still exists and the owner waits for it.
 func (p *pruning) terminates(d *deletion) bool {
 	return d.result.Reason == apply.ReasonTerminating && !p.holdsOwner(d.id)
 }
 
-// servesPrograms reports whether a program may need an object of the kind to run: its
-// workload, its identity, its permissions, its credentials and its address.
+// servesPrograms reports whether a program may need an object of the kind to run: its workload, identity, permissions, credentials or
+// address.
 func servesPrograms(gk schema.GroupKind) bool {
 	switch gk.Group {
 	case "apps", "batch", "rbac.authorization.k8s.io":
@@ -82,8 +78,7 @@ func servesPrograms(gk schema.GroupKind) bool {
 	return false
 }
 
-// reportWaiting names what a deleted owner waits for, and the finalizers that
-// keep it.
+// reportWaiting reports the objects that a deleted owner waits for, and their finalizers.
 func (p *pruning) reportWaiting(members []memberObject) {
 	for _, m := range members {
 		if m.deleting && !p.last(m) {
@@ -105,20 +100,18 @@ func (p *pruning) reportHeld(id applyset.ObjectID, finalizers []string) {
 	p.block(blocked)
 }
 
-// heldError has the finalizers of an object that is being deleted.
+// heldError are the finalizers of an object that is being deleted.
 type heldError []string
 
-// Error names them.
+// Error returns a message with the finalizers.
 func (e heldError) Error() string { return "held by the finalizers " + strings.Join(e, ", ") }
 
-// comesLast reports whether a surplus member is still to be deleted after
-// everything else.
-func (p *pruning) comesLast(m *surplusMember) bool {
+// deletedLast reports whether a surplus member is still to be deleted after everything else.
+func (p *pruning) deletedLast(m *surplusMember) bool {
 	return p.last(m.memberObject) && m.result.Reason != apply.ReasonTerminating
 }
 
-// unfinished reports whether there is something to do about a surplus member
-// before the owner may go.
+// unfinished reports whether a surplus member must be handled before the owner may be deleted.
 func (p *pruning) unfinished(m *surplusMember) bool {
 	return !p.last(m.memberObject) || m.result.Reason != apply.ReasonTerminating
 }

@@ -24,8 +24,8 @@ var (
 		"it would be left behind; set Hold as long as it is needed, then leave it out")
 )
 
-// noName is the error of a child without a name. Server-side apply cannot make one up from generateName (Kubernetes refuses
-// it), and a create could not be found again by the next pass, which would create another one.
+// noName returns the error for a child without a name. Server-side apply does not support generateName, and the next pass could not find
+// an object with a generated name and would create another one.
 func noName(c *apply.Child) error {
 	prefix := ""
 	if c.Object != nil {
@@ -41,8 +41,9 @@ func noName(c *apply.Child) error {
 		"such as one derived from the owner's", prefix, want))
 }
 
-// checkNameLength reports a name with which an object of the kind does not work. The API server accepts some of them: it refuses the Pods of
-// such a StatefulSet, which the plan does not name. An object that the plan does not create has the name that others gave it.
+// checkNameLength returns an error if a name is too long for an object of the kind to work. The API server accepts some of these names:
+// for a StatefulSet it refuses only the Pods, which the plan does not name. The check skips objects that the plan does not create, because
+// others have chosen their names.
 func checkNameLength(c *child) error {
 	limit := naming.LimitOf(c.id.GroupKind.Group, c.id.GroupKind.Kind)
 	if limit == 0 || len(c.id.Key.Name) <= limit || c.planned.Mode == apply.Contribute || c.planned.Existing {
@@ -52,21 +53,19 @@ func checkNameLength(c *child) error {
 		"derive it with naming.ForKind", c.id.Key.Name, len(c.id.Key.Name), limit, c.id.GroupKind.Kind))
 }
 
-// What is planned of the owner's own metadata is decided about and applied like
-// a contribution to somebody else's object, under a field manager of its own:
-// neither the inventory nor a status is written under that name. Its object is
-// the owner of the pass, and each write is pinned to the version that was
-// looked at, so that the pass can go on with what was answered.
+// The planned metadata of the owner is decided and applied like a contribution, under a field manager of its own that writes neither the
+// inventory nor a status. Its object is the owner of the pass. Each write is pinned to the version that was read, so that the pass can
+// continue with the answer.
 
 var (
-	// errGroupMetadata is the error of metadata that is planned of a group.
+	// errGroupMetadata is the error for planned metadata of a group.
 	errGroupMetadata = intent.PlanError("metadata: a group is no object and has none; leave Metadata out of its plan")
-	// errMoreMetadata is the error of metadata that is not for a plan to say.
+	// errMoreMetadata is the error for planned fields of the owner that a plan may not set.
 	errMoreMetadata = intent.PlanError("metadata: want only labels, annotations and finalizers of the owner")
 	errPlannedOwner = intent.PlanError("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
 )
 
-// resolveAll resolves the children: kind, name, hash, memory.
+// resolveAll resolves kind, name, hash and memory of the children.
 func (p *pass) resolveAll() {
 	p.pool = p.env.takePool(len(p.plan.Children))
 	all := *p.pool
@@ -90,8 +89,7 @@ func (p *pass) resolveAll() {
 	}
 }
 
-// unresolved notes that the plan has a child that is not known: of its kind
-// nothing is pruned, and of no kind if not even that is known.
+// unresolved notes a planned child that could not be resolved. Its kind is not pruned; if the kind is unknown too, no kind is.
 func (p *pass) unresolved(c *child, err error) {
 	gvk := p.env.kinds.GVK(c.planned)
 	if gvk.Empty() {
@@ -102,7 +100,7 @@ func (p *pass) unresolved(c *child, err error) {
 	p.markUnknown(gvk.GroupKind(), err)
 }
 
-// markUnknown notes that it is not known what is wanted of a kind.
+// markUnknown notes a kind whose desired state is unknown.
 func (p *pass) markUnknown(gk schema.GroupKind, cause error) {
 	if p.unknown == nil {
 		p.unknown = map[schema.GroupKind]error{}
@@ -148,7 +146,7 @@ func (p *pass) resolve(c *child) error {
 	return nil
 }
 
-// checkIdentity reports a name or a namespace that no object of the kind can have, or only the owner has.
+// checkIdentity returns an error if the name or namespace is not valid for the kind, or belongs to the owner itself.
 func (p *pass) checkIdentity(c *child) error {
 	switch {
 	case p.isOwner(c.id):
@@ -163,8 +161,8 @@ func (p *pass) checkIdentity(c *child) error {
 	return checkNameLength(c)
 }
 
-// reaches reports whether garbage collection follows an owner reference from the
-// owner to a child: within a namespace, and from cluster-scoped owners.
+// reaches reports whether garbage collection follows an owner reference from a child in the namespace to the owner: within a namespace,
+// and to cluster-scoped owners.
 func (p *pass) reaches(namespace string) bool {
 	if p.group != nil {
 		return false

@@ -6,12 +6,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// suspended reports whether the children stay as they are, whatever is
-// planned. A group has no finalizer to look after.
+// suspended reports whether the children stay unchanged whatever the plan contains. A group has no finalizer.
 func suspended(p *pass) bool { return p.plan.Policy == apply.Suspend && !p.finalize }
 
-// decideSuspended decides whether the finalizer has to be put on or taken off.
-// The children and the rest of the inventory are left alone.
+// decideSuspended decides whether the finalizer has to be added or removed. The children and the rest of the inventory are left alone.
 func decideSuspended(p *pass) {
 	if p.group != nil {
 		return

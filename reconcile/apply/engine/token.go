@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// token stands for exactly these objects.
+// token returns a token for exactly these objects.
 func token(names ...string) string {
 	h := sha256.New()
 	for _, name := range names {
@@ -19,7 +19,7 @@ func token(names ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// recreateToken stands for the recreation of this object.
+// recreateToken returns the token that allows the recreation of this object.
 func (p *pass) recreateToken(id applyset.ObjectID, uid types.UID) string {
 	return token("recreate", id.String(), string(uid))
 }

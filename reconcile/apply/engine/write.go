@@ -21,8 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
-// writeOwner applies what is planned of the owner's metadata. That the
-// inventory has just been written is no conflict.
+// writeOwner applies the planned metadata of the owner. A preceding write of the inventory is no conflict.
 func writeOwner(p *pass) {
 	c := p.ownerChild
 	if c == nil || c.action == actionNone {
@@ -34,7 +33,7 @@ func writeOwner(p *pass) {
 	writeChild(p, c)
 }
 
-// writeChildren sends what the children need, rank by rank.
+// writeChildren sends the requests of the children, rank by rank.
 func writeChildren(p *pass) {
 	var ranks map[int][]*child
 	for _, c := range p.children {
@@ -61,7 +60,7 @@ func writeChildren(p *pass) {
 	}
 }
 
-// writeParallel sends with as many workers as the options allow.
+// writeParallel sends requests concurrently, with the number of workers in the options.
 func writeParallel(p *pass, children []*child) {
 	workers := min(len(children), p.env.options.Concurrency)
 	if workers <= 1 {
@@ -92,8 +91,7 @@ func writeParallel(p *pass, children []*child) {
 	}
 }
 
-// sendRecovered carries out the action of one child, and returns what that has
-// panicked with.
+// sendRecovered carries out the action of one child and returns the value of a panic, nil if there was none.
 func sendRecovered(p *pass, c *child) (cause any) {
 	defer func() {
 		if cause = recover(); cause != nil {
@@ -104,7 +102,7 @@ func sendRecovered(p *pass, c *child) (cause any) {
 	return nil
 }
 
-// checkNeeds returns an error if the child's namespace or definition failed.
+// checkNeeds returns an error if the write of the child's namespace or definition failed.
 func checkNeeds(p *pass, c *child) error {
 	for _, other := range p.children {
 		if other.result.Err == nil || other.kind == nil || contestedOnly(other) {
@@ -124,14 +122,12 @@ func checkNeeds(p *pass, c *child) error {
 	return nil
 }
 
-// contestedOnly reports whether a child exists, and is as planned save for fields
-// that are left to others.
+// contestedOnly reports whether a child exists and is as planned, except for contested fields.
 func contestedOnly(c *child) bool {
 	return len(c.contested) > 0 && c.result.Outcome == apply.OutcomeContested
 }
 
-// defines reports whether a definition that is planned is that of the kind. One
-// that cannot be read may be.
+// defines reports whether a planned definition is that of the kind. It returns true for a definition that cannot be parsed.
 func defines(p *pass, definition *child, gk schema.GroupKind) bool {
 	if _, group, _ := strings.Cut(definition.id.Key.Name, "."); group != gk.Group || group == "" {
 		return false
@@ -196,8 +192,7 @@ func writeChild(p *pass, c *child) {
 	}
 }
 
-// createChild posts a child that is created once; a POST never hits an object that
-// exists.
+// createChild creates a child in the mode Once with a POST, which never changes an existing object.
 func createChild(p *pass, c *child) error {
 	u := &unstructured.Unstructured{Object: c.content}
 	u.SetGroupVersionKind(c.kind.GVK)
@@ -219,7 +214,7 @@ func createChild(p *pass, c *child) error {
 	return nil
 }
 
-// handleExisting handles a child that is there although the cache does not show it.
+// handleExisting handles a child that exists although the cache does not show it.
 func handleExisting(p *pass, c *child, cause error) error {
 	found, err := p.liveMetadata(c.kind.GVK, c.id.Key)
 	if err != nil || found == nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// learnAnswer is the last stage of an apply: it notes what the answer has changed,
-// and learns from it.
+// learnAnswer is the last stage of an apply. It compares the answer with the object before and updates the memory.
 func learnAnswer(p *pass, c *child, answer client.Object) {
 	made := c.live == nil && c.uid == ""
 	switch {
@@ -30,7 +29,7 @@ func learnAnswer(p *pass, c *child, answer client.Object) {
 	}
 }
 
-// statusBehind reports whether a status has an observedGeneration, and one below the generation.
+// statusBehind reports whether the status has an observedGeneration that is lower than the generation.
 func statusBehind(content map[string]any, generation int64) bool {
 	status, _ := content["status"].(map[string]any)
 	switch observed := status["observedGeneration"].(type) {
@@ -45,7 +44,7 @@ func statusBehind(content map[string]any, generation int64) bool {
 	return false
 }
 
-// learnFrom remembers the answer to a write of the child; made reports that it was created.
+// learnFrom remembers the answer to a write of the child; made reports that the write created it.
 func learnFrom(p *pass, c *child, answer client.Object, made bool) {
 	c.answer = answer
 	after, err := fieldset.Observe(p.env.encoder, answer, c.manager)
@@ -71,12 +70,10 @@ func learnFrom(p *pass, c *child, answer client.Object, made bool) {
 	}
 }
 
-// maxOverridden is how many overridden fields of an object are remembered and
-// reported.
+// maxOverridden is the maximum number of overridden fields of an object that are remembered and reported.
 const maxOverridden = 3
 
-// overriddenFields are planned fields that have another value in the answer.
-// What is there beside planned values, such as a default, is none.
+// overriddenFields returns the planned fields that have another value in the answer. Additional fields, such as defaults, do not count.
 func overriddenFields(c *child, after fieldset.Observation) []apply.FieldChange {
 	w := &changeWriter{child: c}
 	comparison := fieldset.Comparison{Schema: c.kind.Schema, Report: func(d fieldset.Difference) {
@@ -89,9 +86,8 @@ func overriddenFields(c *child, after fieldset.Observation) []apply.FieldChange 
 	return slices.Clone(changes[:min(len(changes), maxOverridden)])
 }
 
-// sendsSame reports whether the rules for single fields make of the answer what
-// was sent. A field that was left to others can be gone with the value that it
-// is a part of.
+// sendsSame reports whether the rules for single fields, applied to the answer, yield the content that was sent. A field that was left to
+// another manager can disappear together with the value that contains it.
 func sendsSame(p *pass, c *child, answer client.Object, after fieldset.Observation) bool {
 	if len(c.rules) == 0 || len(c.contested) > 0 {
 		return true

@@ -19,15 +19,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// Server-side apply leaves what others own. Where somebody has replaced a part
-// of our object, what it adds to the plan may make the whole invalid: a second
-// port of one name, a second source of a volume. The API server then refuses
-// an intent that it would accept for a new object. Such fields of others are
-// taken over, so that the apply of the plan removes them.
+// Server-side apply leaves the fields of other managers. If another manager has replaced a part of the object, its additions can make the
+// merged object invalid: a second port with the same name, a second source of a volume. The API server then refuses an intent that it
+// would accept for a new object. The engine takes such fields over, so that the apply of the plan removes them.
 
-// removeConflicting follows the refusal of an intent that is invalid only together
-// with what others have added to the live object. It returns the error if that
-// is not so, and nil when the child is as planned or its result has the reason.
+// removeConflicting handles the refusal of an intent that is invalid only in combination with fields of other managers. It returns the
+// error for any other refusal. It returns nil if the child is as planned or its result has the reason.
 func removeConflicting(p *pass, c *child, refusal error) error {
 	if !isCurable(refusal) || c.live == nil || !mayRemoveConflicting(p, c) {
 		return refusal
@@ -45,17 +42,17 @@ func removeConflicting(p *pass, c *child, refusal error) error {
 	if err != nil || live == nil || live.UID != c.live.GetUID() {
 		return refusal
 	}
-	anew, err := createDryRun(p, c)
+	created, err := createDryRun(p, c)
 	if err != nil {
 		return refusal //nolint:nilerr // the plan is invalid for a new object, too
 	}
-	found, err := findForeignFields(c, anew, live.ManagedFields, causes)
+	found, err := findForeignFields(c, created, live.ManagedFields, causes)
 	if err != nil || len(found) == 0 {
 		return refusal
 	}
 	f := firstRemoved(found)
 	if f == nil && len(causesOf(refusal)) == 0 {
-		return refusal // it may be about something else
+		return refusal // the refusal may have another cause
 	}
 	if f == nil {
 		c.memory.ForgetProof()
@@ -78,13 +75,12 @@ func removeConflicting(p *pass, c *child, refusal error) error {
 	return patchChild(p, c)
 }
 
-// mayRemoveConflicting reports whether the plan has all of the object's fields that
-// it names: not so of a contribution.
+// mayRemoveConflicting reports whether the plan describes the named fields completely. A contribution does not.
 func mayRemoveConflicting(p *pass, c *child) bool {
 	return c != p.ownerChild && (c.planned.Mode == apply.Own || c.planned.Mode == apply.Shared) && len(c.contested) == 0
 }
 
-// plannedCauses are the planned fields, as the causes of a refusal that names none.
+// plannedCauses returns the planned fields as the causes of a refusal that names none.
 func plannedCauses(content map[string]any) []metav1.StatusCause {
 	var out []metav1.StatusCause
 	for _, name := range slices.Sorted(maps.Keys(content)) {
@@ -101,19 +97,18 @@ func causesOf(err error) []metav1.StatusCause {
 	return status.Status().Details.Causes
 }
 
-// foreignField are fields of one other manager that do not go with the plan.
+// foreignField are fields of one other manager that conflict with the plan.
 type foreignField struct {
 	entry  *metav1.ManagedFieldsEntry
 	fields map[string]any // as in fieldsV1
 	paths  []string
-	// replaced reports that they have come in the place of fields of ours.
+	// replaced reports that the fields replace fields of the engine.
 	replaced bool
 }
 
-// findForeignFields finds what other managers own next to what is planned, at the
-// places that the refusal names or, where there is nothing, around them. anew
-// is the plan with the defaults of the API server, nil if they are not known.
-func findForeignFields(c *child, anew map[string]any, entries []metav1.ManagedFieldsEntry, causes []metav1.StatusCause) ([]foreignField, error) {
+// findForeignFields finds the fields of other managers at the places that the refusal names or, if there are none, around them. created is
+// the plan with the defaults of the API server, nil if unknown.
+func findForeignFields(c *child, created map[string]any, entries []metav1.ManagedFieldsEntry, causes []metav1.StatusCause) ([]foreignField, error) {
 	own := memory.Remembered(fieldset.Entry(entries, c.manager), "").Set()
 	for _, place := range causePlaces(causes) {
 		for ; len(place) > 0; place = place[:len(place)-1] {
@@ -128,7 +123,7 @@ func findForeignFields(c *child, anew map[string]any, entries []metav1.ManagedFi
 					return nil, err
 				}
 				w := &foreignSearch{foreignField: foreignField{entry: e}}
-				if w.fields = w.below(fields, own, plannedVersion{c.content, anew}, place, ""); len(w.fields) > 0 {
+				if w.fields = w.below(fields, own, plannedVersion{c.content, created}, place, ""); len(w.fields) > 0 {
 					found = append(found, w.foreignField)
 				}
 			}
@@ -143,7 +138,7 @@ func findForeignFields(c *child, anew map[string]any, entries []metav1.ManagedFi
 	return nil, nil
 }
 
-// causePlaces are the paths of the causes without indexes, the longest first.
+// causePlaces returns the paths of the causes without indexes, the longest first.
 func causePlaces(causes []metav1.StatusCause) [][]string {
 	var out [][]string
 	for _, cause := range causes {
@@ -161,11 +156,10 @@ func causePlaces(causes []metav1.StatusCause) [][]string {
 	return out
 }
 
-// foreignSearch collects what one manager owns.
+// foreignSearch collects the conflicting fields of one manager.
 type foreignSearch struct{ foreignField }
 
-// plannedVersion is a part of the plan, as it is and with defaults, which the keys of
-// list items may have.
+// plannedVersion is a part of the plan, without and with defaults. Keys of list items may be defaults.
 type plannedVersion struct{ planned, defaulted any }
 
 func (v plannedVersion) field(name string) plannedVersion {
@@ -174,7 +168,7 @@ func (v plannedVersion) field(name string) plannedVersion {
 	return plannedVersion{planned[name], defaulted[name]}
 }
 
-// item returns the planned item that is this one.
+// item returns the planned item with the same keys.
 func (v plannedVersion) item(item *fieldset.Item) (plannedVersion, bool) {
 	planned, _ := v.planned.([]any)
 	defaulted, _ := v.defaulted.([]any)
@@ -190,8 +184,7 @@ func (v plannedVersion) item(item *fieldset.Item) (plannedVersion, bool) {
 	return plannedVersion{}, false
 }
 
-// below returns what the manager owns at the place, or below it, and what is
-// not planned. own is what is ours there.
+// below returns the unplanned fields of the manager at the place or below it. own are the engine's fields there.
 func (w *foreignSearch) below(fields map[string]any, own *fieldset.Set, plan plannedVersion, place []string, path string) map[string]any {
 	out := map[string]any{}
 	keep := func(name string, found map[string]any) {
@@ -239,7 +232,7 @@ func (w *foreignSearch) take(path string, replaced bool) {
 	w.replaced = w.replaced || replaced
 }
 
-// lacksPlanned reports whether a planned field of the map is not ours any more.
+// lacksPlanned reports whether the engine no longer owns a planned field of the map.
 func lacksPlanned(own *fieldset.Set, planned map[string]any) bool {
 	for name := range planned {
 		if fieldOf(own, name) == nil {
@@ -269,7 +262,7 @@ func itemOf(name string) *fieldset.Item {
 	return &set.Items[0]
 }
 
-// itemText is the item as the API server names it: port=80,protocol="TCP".
+// itemText returns the item in the notation of the API server: port=80,protocol="TCP".
 func itemText(item *fieldset.Item) string {
 	if item.Keys == nil {
 		return fmt.Sprintf("=%#v", item.Value)
@@ -293,10 +286,9 @@ func itemSet(set *fieldset.Set, item *fieldset.Item) *fieldset.Set {
 	return nil
 }
 
-// firstRemoved returns what is removed first: what came in the place of fields of
-// ours by update, of the manager that wrote last. It is nil when all of it is
-// to be reported instead: what managers apply, and what stands beside our own
-// fields, so that it is the plan that came later.
+// firstRemoved returns the fields that are removed first: those that replaced fields of the engine by update, from the manager that wrote
+// last. It returns nil if all fields are to be reported instead. These are fields that managers apply, and fields next to intact fields of
+// the engine, because there the plan is newer.
 func firstRemoved(found []foreignField) *foreignField {
 	var last *foreignField
 	for i := range found {
@@ -321,8 +313,7 @@ func contestedFields(found []foreignField) []apply.ContestedField {
 	return out
 }
 
-// takeOver moves the fields of others to our entry, in the version that was
-// looked at.
+// takeOver moves the fields of another manager to the engine's entry, pinned to the version that was read.
 func takeOver(p *pass, c *child, live *metav1.PartialObjectMetadata, f *foreignField) error {
 	own := metav1.ManagedFieldsEntry{
 		Manager: c.manager, Operation: metav1.ManagedFieldsOperationApply,

@@ -9,14 +9,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// A server-side apply that takes all fields out of an object and plans the object
-// itself with nothing in it makes null of it, which the schema of a custom
-// resource refuses. The fields are removed first, then the apply finds the
-// empty object that it plans.
+// If a server-side apply removes all fields of an object and plans the object itself as empty, the API server makes it null, which the
+// schema of a custom resource refuses. The engine removes the fields first. Then the apply finds the planned empty object.
 
-// removeEmptied follows the refusal of an intent for an object that it empties. It
-// returns the error if that is not so, and nil when the child is as planned or
-// its result has the reason.
+// removeEmptied handles the refusal of an intent for an object that the intent empties. It returns the error for any other refusal. It
+// returns nil if the child is as planned or its result has the reason.
 func removeEmptied(p *pass, c *child, refusal error) error {
 	if !apierrors.IsInvalid(refusal) || c.live == nil || c.action != actionApply || c == p.ownerChild {
 		return refusal
@@ -41,8 +38,7 @@ func removeEmptied(p *pass, c *child, refusal error) error {
 	return patchChild(p, c)
 }
 
-// emptiedPaths are the fields of ours that the live object has in objects that are
-// planned with nothing in them, and of which the refusal is about.
+// emptiedPaths returns the engine's fields of the live object that are in objects planned as empty, if the refusal names them.
 func emptiedPaths(c *child, live map[string]any, refusal error) []fieldset.Path {
 	var out []fieldset.Path
 	for _, cause := range causesOf(refusal) {

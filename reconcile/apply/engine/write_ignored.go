@@ -13,11 +13,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// giveUpIgnored gives up the fields that the plan ignores and that an earlier plan set,
-// before the intent is applied without them: an apply removes what the engine owns and no
-// longer sends. It edits the engine's entry of managedFields in the version
-// that was read, so that the values stay and no manager owns them. It reports
-// whether there was something to give up.
+// giveUpIgnored gives up the ownership of ignored fields that an earlier plan set, because the next apply would remove them. It edits the
+// engine's entry in managedFields, pinned to the version that was read. The values stay, and no manager owns them. It reports whether
+// there were such fields.
 func giveUpIgnored(p *pass, c *child) (bool, error) {
 	var paths []fieldset.Path
 	for i := range c.rules {
@@ -63,9 +61,8 @@ func giveUpIgnored(p *pass, c *child) (bool, error) {
 	return true, nil
 }
 
-// withoutIgnored returns the fields of the entry without those at the paths, nil if it has
-// none there. What is sent all the same, such as the label that makes the
-// object a child, stays.
+// withoutIgnored returns the fields of the entry without those at the paths, nil if the entry has none of them. Fields that are sent
+// regardless, such as the part-of label, stay.
 func withoutIgnored(c *child, entry *metav1.ManagedFieldsEntry, paths []fieldset.Path) (*metav1.FieldsV1, error) {
 	sent, err := fieldset.RawFields(entry)
 	if err != nil {
@@ -93,8 +90,7 @@ func withoutIgnored(c *child, entry *metav1.ManagedFieldsEntry, paths []fieldset
 	return fieldset.EncodeFields(fields)
 }
 
-// applyRest decides again about a child whose managedFields were edited, and
-// applies it where that is still needed.
+// applyRest decides a child again after its managedFields were edited, and applies it if needed.
 func applyRest(p *pass, c *child) error {
 	err := applyAgain(p, c)
 	if c.action == actionNone && c.result.Err == nil && c.result.Outcome == apply.OutcomeUnchanged {

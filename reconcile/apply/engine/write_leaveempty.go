@@ -17,7 +17,7 @@ import (
 
 var errChanged = errors.New("it has changed since it was looked at")
 
-// part is what a manager has applied of an object that was looked at.
+// part is the part of an object that one manager has applied.
 type part struct {
 	kind    schema.GroupVersionKind
 	key     types.NamespacedName
@@ -25,12 +25,12 @@ type part struct {
 	version string // resourceVersion
 	manager string
 	entries []metav1.ManagedFieldsEntry
-	planned map[string]any // what the manager is about to apply
+	planned map[string]any // the content that the manager is about to apply
 }
 
-// leavePartEmpty empties the objects and lists that somebody else wants, and in which nothing is but what the manager no longer plans: a
-// server-side apply that takes the last field out of one makes null of it, which the API server drops or refuses. It returns the
-// resourceVersion that is there then.
+// leavePartEmpty empties objects and lists that another manager owns and that hold only values that the manager no longer plans. A
+// server-side apply that removes the last field of such an object makes it null, which the API server drops or refuses. It returns the
+// resulting resourceVersion.
 func leavePartEmpty(p *pass, part part) (version string, err error) {
 	if !fieldset.Claims(part.entries, part.manager) {
 		return part.version, nil
@@ -66,7 +66,8 @@ func leavePartEmpty(p *pass, part part) (version string, err error) {
 	return u.GetResourceVersion(), nil
 }
 
-// leaveChildEmpty does so before the intent of a child is applied, which is decided about anew when something was emptied, or has changed.
+// leaveChildEmpty calls leavePartEmpty before the intent of a child is applied. The child is decided again if something was emptied or has
+// changed.
 func leaveChildEmpty(p *pass, c *child) error {
 	if c.live == nil || c == p.ownerChild {
 		return nil

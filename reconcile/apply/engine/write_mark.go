@@ -13,8 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// markChild updates the owner reference and the label of a child whose content is left
-// alone, in the version that was looked at.
+// markChild updates the owner reference and the label of a child without changing its content, pinned to the version that was read.
 func markChild(p *pass, c *child) error {
 	for range maxTries {
 		answer, err := sendMark(p, c)
@@ -30,7 +29,7 @@ func markChild(p *pass, c *child) error {
 		}
 		c.result.Fields = nil
 		if decideChildAgain(p, c); c.action != actionMark {
-			return nil // the next pass looks at it again
+			return nil // the next pass reads it again
 		}
 	}
 	return errUnsettled

@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// isRestored reports whether the object, whose entry of ours was given back, is as
-// planned: nothing else was lost. after is the object as it was answered.
+// isRestored reports whether the object is as planned after the engine's entry was restored, so that nothing else was lost. after is the
+// returned object.
 func isRestored(p *pass, c *child, after *metav1.PartialObjectMetadata) bool {
 	m := c.memory
 	entry := fieldset.Entry(after.ManagedFields, c.manager)
@@ -37,12 +37,11 @@ func isRestored(p *pass, c *child, after *metav1.PartialObjectMetadata) bool {
 	return true
 }
 
-// migrateManagers moves the fields of former managers to ours, and gives back to us
-// what we owned before managedFields were lost, so that the apply that follows
-// removes what is no longer planned. It works on the live
-// object, as caches may shorten entries, and only on the version it has read.
+// migrateManagers moves the fields of former managers to the engine's field manager, and restores ownership that was lost with
+// managedFields. The following apply then removes the fields that left the plan. It reads the object live, because caches may shorten
+// entries, and pins the write to that version.
 //
-// It reports whether that was all: the object is as planned.
+// It reports whether the object is as planned after the migration.
 func migrateManagers(p *pass, c *child) (right bool, err error) {
 	live, err := writtenBy(p, c)
 	if err != nil {
@@ -69,8 +68,8 @@ func migrateManagers(p *pass, c *child) (right bool, err error) {
 	return isRestored(p, c, live), nil
 }
 
-// writtenBy returns the metadata with all field managers: from the cache where
-// that keeps them, else live. A patch with an old version is refused.
+// writtenBy returns the metadata with all field managers: from the cache if it keeps them, live otherwise. A patch with a stale version is
+// refused.
 func writtenBy(p *pass, c *child) (*metav1.PartialObjectMetadata, error) {
 	cached := c.live.GetManagedFields()
 	if hasFormerManagers(p, c) || slices.ContainsFunc(cached, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil }) {
@@ -83,7 +82,7 @@ func writtenBy(p *pass, c *child) (*metav1.PartialObjectMetadata, error) {
 	return m, nil
 }
 
-// mergeEntries is the list of entries with those of former managers in ours.
+// mergeEntries returns the entries, with those of former managers merged into the engine's.
 func mergeEntries(p *pass, c *child, entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
 	own := metav1.ManagedFieldsEntry{
 		Manager: c.manager, Operation: metav1.ManagedFieldsOperationApply,
@@ -133,8 +132,7 @@ func mergeEntries(p *pass, c *child, entries []metav1.ManagedFieldsEntry) ([]met
 	return append(rest, own), nil
 }
 
-// takeFromController removes the controller reference of somebody else from an
-// object that the plan adopts, in the version that was seen.
+// takeFromController removes the controller reference of another owner from an adopted object, pinned to the version that was read.
 func takeFromController(p *pass, c *child) error {
 	if c.planned.Adoption != apply.AdoptControlled || c.live == nil {
 		return nil

@@ -10,11 +10,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// terminatingRetry is when a create is tried again in a namespace that is being deleted.
+// terminatingRetry is the interval between attempts to create objects in a namespace that is being deleted.
 const terminatingRetry = 30 * time.Second
 
-// inTerminatingNamespace blocks a child that would be created in a namespace in which a create was
-// refused a moment ago, because the namespace is being deleted.
+// inTerminatingNamespace blocks the creation of a child if a create in its namespace was refused recently because the namespace is being
+// deleted.
 func inTerminatingNamespace(p *pass, c *child) bool {
 	if c.live != nil || c.uid != "" {
 		return false
@@ -26,8 +26,8 @@ func inTerminatingNamespace(p *pass, c *child) bool {
 	return wait > 0
 }
 
-// refusedByNamespace ends a child whose create was refused because its namespace is being deleted. It
-// is no error: neither the plan nor the API server is wrong.
+// refusedByNamespace ends a child whose create was refused because its namespace is being deleted. This is no error: neither the plan nor
+// the API server is wrong.
 func refusedByNamespace(p *pass, c *child, err error) bool {
 	if !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return false
@@ -43,7 +43,7 @@ func namespaceTerminates(c *child, wait time.Duration) {
 	c.result.RequeueAfter, c.requeue = wait, wait
 }
 
-// noteNamespace notes a namespace that this reconciliation has created.
+// noteNamespace remembers a namespace that this reconciliation has created.
 func noteNamespace(p *pass, c *child) {
 	if c.result.Outcome == apply.OutcomeCreated && c.id.GroupKind == (schema.GroupKind{Kind: "Namespace"}) {
 		p.memory.Namespaces.Created(c.id.Key.Name)

@@ -11,11 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// createDryRun returns what the API server would create from the intent, by the
-// dry run of a create. The name of the object is taken, so that the dry run uses a generated one.
-// The result is nil without an error if the API server would accept the
-// intent and what it makes of it is not known: where the only obstacles are values
-// that the existing object has, such as a node port, or where the kind limits names.
+// createDryRun returns the object that the API server would create from the intent, with a dry run of a create. The dry run uses a
+// generated name, because the name of the object is taken. The result is nil without an error if the API server would accept the intent
+// and the created object is unknown: if only values of the existing object are in conflict, such as a node port, or if the kind restricts
+// names.
 func createDryRun(p *pass, c *child) (map[string]any, error) {
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(c.content)}
 	u.SetGroupVersionKind(c.kind.GVK)
@@ -25,7 +24,7 @@ func createDryRun(p *pass, c *child) (map[string]any, error) {
 	switch {
 	case err == nil:
 		return u.Object, nil
-	case collidesWithItself(p, c, err):
+	case collidesOnlyWithExisting(p, c, err):
 		return nil, nil //nolint:nilnil // accepted, and not known
 	case !refusesName(err):
 		return nil, err
@@ -35,14 +34,13 @@ func createDryRun(p *pass, c *child) (map[string]any, error) {
 	u.SetName(c.id.Key.Name)
 	u.SetNamespace(c.id.Key.Namespace)
 	err = p.env.client.Create(p.ctx, u, client.FieldOwner(c.manager), client.DryRunAll)
-	if err == nil || apierrors.IsAlreadyExists(err) || collidesWithItself(p, c, err) {
+	if err == nil || apierrors.IsAlreadyExists(err) || collidesOnlyWithExisting(p, c, err) {
 		return nil, nil //nolint:nilnil // as above
 	}
 	return nil, err
 }
 
-// refusesName reports whether an error is about the generated name, directly or
-// as a part of the object that has to agree with it.
+// refusesName reports whether the error is about the generated name, or about a part of the object that must match the name.
 func refusesName(err error) bool {
 	return apierrors.IsInvalid(err) && slices.ContainsFunc(causesOf(err), func(cause metav1.StatusCause) bool {
 		return strings.HasPrefix(cause.Field, "metadata.")

@@ -12,19 +12,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// maxTries bounds the requests of one child in a pass: what the API server
-// refuses is looked at, decided anew and tried again.
+// maxTries is the maximum number of requests of one child in a pass. After a refusal the child is read, decided and written again.
 const maxTries = 4
 
-// onlyCreate is a resourceVersion that no object has. An apply with it creates
-// an object, as the version of a missing one is not looked at, and is refused
-// by one that exists.
+// onlyCreate is a resourceVersion that no object has. An apply with it creates a missing object, because its version is not checked, and
+// is refused by an existing one.
 const onlyCreate = "1"
 
 var errUnsettled = errors.New("it changes faster than it can be looked at")
 
-// patchChild applies the intent, first taking an adopted object from its
-// controller.
+// patchChild applies the intent. It first removes the controller reference of an adopted object.
 func patchChild(p *pass, c *child) error {
 	if err := takeFromController(p, c); err != nil {
 		return err
@@ -51,11 +48,9 @@ func patchChild(p *pass, c *child) error {
 	return removeRest(p, c, answer)
 }
 
-// applyChild sends the intent and follows what the server says about it. It returns
-// neither an answer nor an error when it turns out that nothing is to be sent;
-// the result of the child has the reason. A first write can only create. A forced one
-// hits the version that was decided about and no other, so that it takes
-// nothing that was not looked at.
+// applyChild sends the intent and handles the response. It returns neither an answer nor an error if nothing has to be sent; the result of
+// the child has the reason. A first write can only create the object. A forced write is pinned to the version that was decided on, so that
+// it takes no unseen changes.
 func applyChild(p *pass, c *child, opts ...client.PatchOption) (client.Object, error) {
 	for range maxTries {
 		data, err := content.PinnedBody(c.content, c.kind.GVK, c.id.Key, c.uid, pinned(c))
@@ -82,7 +77,7 @@ func applyChild(p *pass, c *child, opts ...client.PatchOption) (client.Object, e
 	return nil, errUnsettled
 }
 
-// pinned is the resourceVersion that an apply must find.
+// pinned returns the resourceVersion precondition of an apply.
 func pinned(c *child) string {
 	switch {
 	case c.live == nil && c.uid == "":
@@ -93,7 +88,7 @@ func pinned(c *child) string {
 	return ""
 }
 
-// decideChildAgain decides anew about an object that is not as it was thought to be.
+// decideChildAgain decides the child again after a read has shown an unexpected object.
 func decideChildAgain(p *pass, c *child) {
 	verb := c.result.Verb
 	c.action, c.force, c.content, c.uid, c.contested = actionNone, false, nil, "", nil
@@ -102,13 +97,12 @@ func decideChildAgain(p *pass, c *child) {
 	c.memory.ForgetProof()
 	decideLive(p, c)
 	if c.decided(); c.action == actionNone && c.result.Err == nil {
-		c.result.Verb = verb // what was decided and turned out not to be needed
+		c.result.Verb = verb // the planned action turned out to be unnecessary
 	}
 }
 
-// resolveConflicts follows a refusal field by field: a seed is left to whoever has it,
-// what was changed by update and what the plan forces is taken, and the rest
-// is left to the managers that apply it.
+// resolveConflicts resolves a refusal field by field: seeds are left to their owner, fields that were changed by update or that the plan
+// forces are taken, and other fields are left to the managers that apply them.
 func resolveConflicts(p *pass, c *child, fields []conflict) {
 	live, err := p.env.encoder.Live(c.live)
 	if err != nil {
@@ -144,7 +138,7 @@ func resolveConflicts(p *pass, c *child, fields []conflict) {
 	endUnchanged(p, c)
 }
 
-// policyOf is what the plan says about a field that the server names.
+// policyOf returns the field policy for a path in the notation of the API server.
 func policyOf(c *child, text string) apply.FieldPolicy {
 	path, ok := fieldset.ServerPath(c.content, text)
 	if !ok {
@@ -159,7 +153,7 @@ func policyOf(c *child, text string) apply.FieldPolicy {
 	return policy
 }
 
-// notePatched notes an answer to an apply.
+// notePatched updates the child with the answer to an apply.
 func notePatched(p *pass, c *child, answer client.Object) {
 	if c == p.ownerChild {
 		ownerApplied(p, c.live.GetResourceVersion(), answer)
@@ -167,8 +161,8 @@ func notePatched(p *pass, c *child, answer client.Object) {
 	learnAnswer(p, c, answer)
 }
 
-// applyMigrated applies after the fields of former managers have become ours. Where
-// rules depend on what is ours, that is looked at again.
+// applyMigrated applies the intent after the migration of former managers. If rules depend on the owned fields, the child is decided
+// again.
 func applyMigrated(p *pass, c *child) error {
 	reason := c.result.Reason
 	if len(c.planned.Fields) > 0 {
@@ -178,7 +172,7 @@ func applyMigrated(p *pass, c *child) error {
 	}
 	err := patchChild(p, c)
 	if err == nil && c.result.Err == nil {
-		c.result.Reason = reason // whatever the version that is now there was met with
+		c.result.Reason = reason // the reason of the original decision
 	}
 	return err
 }

@@ -15,23 +15,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// recreation is what is known about an object when the API server has refused
-// to change it.
+// recreation is the information about an object after the API server has refused to change it.
 type recreation struct {
-	// kind is the kind of the object, guarded reports that it is one of
-	// [apply.Options.GuardedKinds].
+	// kind is the kind of the object; guarded reports that it is one of [apply.Options.GuardedKinds].
 	kind    schema.GroupKind
 	guarded bool
 	// fields are the fields that the refusal names, empty if it names none.
 	fields []string
-	// live is the object, plan the intent, fresh what the API server would create
-	// from the intent. fresh is nil if it is not known.
+	// live is the object, plan the intent, and fresh the object that the API server would create from the intent, nil if unknown.
 	live, plan, fresh map[string]any
-	// own are the fields of the engine in live.
+	// own are the engine's fields in live.
 	own *fieldset.Set
 	// once are the fields that are sent once.
 	once []fieldset.Path
-	// policy is the propagation of the plan, empty for the default.
+	// policy is the planned deletion propagation, empty for the default.
 	policy metav1.DeletionPropagation
 }
 
@@ -39,21 +36,21 @@ type recreation struct {
 type recreationVerdict struct {
 	// helps reports that a new object would differ from the live one in a refused field.
 	helps bool
-	// propagation is what happens to the dependents. Empty is [apply.Options.Propagation].
+	// propagation is the deletion propagation. Empty is [apply.Options.Propagation].
 	propagation metav1.DeletionPropagation
-	// loses is what is lost with the object, empty for nothing.
+	// loses describes the loss, empty for none.
 	loses string
 }
 
-// decide decides about a recreation.
+// decide returns the decision about a recreation.
 func (r recreation) decide() recreationVerdict {
 	v := recreationVerdict{helps: r.helps(), propagation: r.propagation()}
 	v.loses = r.loses(v.propagation)
 	return v
 }
 
-// helps reports whether a new object would have another value in a refused field.
-// It does not if an admission policy sets the value on each create.
+// helps reports whether a new object would have another value in a refused field. It would not if an admission policy sets the value on
+// each create.
 func (r recreation) helps() bool {
 	fresh := r.fresh
 	if fresh == nil {
@@ -75,7 +72,7 @@ func (r recreation) helps() bool {
 	})
 }
 
-// ownAt is what is owned at a field that a refusal names, nil for nothing.
+// ownAt returns the owned fields at a field that a refusal names, nil for none.
 func ownAt(own *fieldset.Set, field string) *fieldset.Set {
 	path, err := fieldset.ParsePath(field)
 	if err != nil || own == nil {
@@ -84,8 +81,8 @@ func ownAt(own *fieldset.Set, field string) *fieldset.Set {
 	return path.Below(own)
 }
 
-// differ reports whether two values differ in what is planned or owned. Where
-// nothing is owned, it also counts what only the first value has.
+// differ reports whether two values differ in planned or owned fields. If nothing is owned, fields that only the live value has count as
+// well.
 func differ(live, fresh, plan any, own *fieldset.Set) bool {
 	have, isMap := live.(map[string]any)
 	want, isAlso := fresh.(map[string]any)
@@ -124,8 +121,8 @@ func differ(live, fresh, plan any, own *fieldset.Set) bool {
 	return !equality.Semantic.DeepEqual(live, fresh)
 }
 
-// propagation is what happens to the dependents: those of a workload whose
-// selector stays the same are left, for the new object to take over.
+// propagation returns the deletion propagation: dependents of a workload whose selector stays the same are orphaned, so that the new
+// object adopts them.
 func (r recreation) propagation() metav1.DeletionPropagation {
 	if r.policy != "" {
 		return r.policy
@@ -147,7 +144,7 @@ func (r recreation) propagation() metav1.DeletionPropagation {
 	return ""
 }
 
-// loses is what a new object does not bring back. What a Job or a Pod does is in the plan.
+// loses describes what a new object does not restore. The work of a Job or a Pod is repeated from the plan.
 func (r recreation) loses(policy metav1.DeletionPropagation) string {
 	switch r.kind {
 	case schema.GroupKind{Kind: "Pod"}, schema.GroupKind{Group: "batch", Kind: "Job"}:
@@ -170,9 +167,8 @@ func (r recreation) loses(policy metav1.DeletionPropagation) string {
 	return ""
 }
 
-// recreateChild deletes an object that cannot be changed as planned, in the version
-// in which it is still the owner's. It is created again by the reconciliation
-// that its disappearance causes.
+// recreateChild deletes an object that cannot be changed as planned, pinned to a version in which it belongs to the owner. The
+// reconciliation that the deletion triggers creates the new object.
 func recreateChild(p *pass, c *child, refusal error) { //nolint:funlen // one step after the other
 	created, err := createDryRun(p, c)
 	switch {

@@ -24,8 +24,8 @@ type conflict struct {
 	update bool
 }
 
-// conflictsOf reads the fields of a 409. The server has them as causes with a
-// message like: conflict with "kubectl-edit" using apps/v1.
+// conflictsOf returns the conflicting fields of a 409. The API server reports them as causes with a message such as: conflict with
+// "kubectl-edit" using apps/v1.
 func conflictsOf(err error) []conflict {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -49,8 +49,7 @@ func conflictsOf(err error) []conflict {
 	return out
 }
 
-// handleRefusal turns the error of a request into the outcome of the child, and
-// remembers errors that the same request would meet again.
+// handleRefusal sets the outcome of the child from the error of a request. It remembers errors that would recur for the same request.
 func handleRefusal(p *pass, c *child, err error) {
 	c.memory.ForgetProof()
 	switch {
@@ -65,14 +64,13 @@ func handleRefusal(p *pass, c *child, err error) {
 		failWithBackoff(p, c, apply.OutcomeFailed, &intent.UnfitError{Cause: err})
 	default:
 		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-			c.memory.Replaced() // or gone: look again
+			c.memory.Replaced() // or gone: read it again
 		}
 		c.failed(apply.OutcomeFailed, err)
 	}
 }
 
-// isUnfit recognises the refusal of an intent that does not fit the schema of its
-// kind, for which the API server has no better code than 500.
+// isUnfit reports whether the error says that an intent does not match the schema of its kind. The API server returns a 500 in this case.
 func isUnfit(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Code != http.StatusInternalServerError {
@@ -82,18 +80,17 @@ func isUnfit(err error) bool {
 	return strings.HasPrefix(message, "failed to create typed patch object (") || strings.HasPrefix(message, "failed to convert new object (")
 }
 
-// isSecondController recognises the refusal of a second controller reference,
-// which is a conflict about the object, not an invalid intent.
+// isSecondController reports whether the error refuses a second controller reference. That is a conflict about the object, not an invalid
+// intent.
 func isSecondController(err error) bool {
 	return apierrors.IsInvalid(err) && hasCause(err, func(c metav1.StatusCause) bool {
 		return c.Field == "metadata.ownerReferences" && strings.Contains(c.Message, "Only one reference can have Controller set to true")
 	})
 }
 
-// collidesWithItself reports whether all that speaks against the new object
-// are values that the existing one has, such as the port of a node, which it
-// gives back when it goes.
-func collidesWithItself(p *pass, c *child, err error) bool {
+// collidesOnlyWithExisting reports whether a new object is refused only because of values that the existing object holds and its deletion
+// releases, such as a node port.
+func collidesOnlyWithExisting(p *pass, c *child, err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || c.live == nil || !errors.As(err, &status) || status.Status().Details == nil {
 		return false
@@ -110,8 +107,7 @@ func collidesWithItself(p *pass, c *child, err error) bool {
 	})
 }
 
-// valueAt looks up a field as the causes of a refusal name it,
-// "spec.ports[0].nodePort".
+// valueAt returns the value of a field in the notation of a refusal, "spec.ports[0].nodePort".
 func valueAt(content any, field string) (any, bool) {
 	for part := range strings.SplitSeq(field, ".") {
 		name, rest, _ := strings.Cut(part, "[")
@@ -149,7 +145,7 @@ func hasCause(err error, is func(metav1.StatusCause) bool) bool {
 	return slices.ContainsFunc(s.Details.Causes, is)
 }
 
-// ownedByAnother names the controller that the server did not name.
+// ownedByAnother reads the object for its controller, which the refusal does not name.
 func ownedByAnother(p *pass, c *child, cause error) {
 	found, err := p.liveMetadata(c.kind.GVK, c.id.Key)
 	if err != nil || found == nil {
@@ -157,13 +153,13 @@ func ownedByAnother(p *pass, c *child, cause error) {
 		return
 	}
 	if checkOwner(p, c, found) {
-		c.failed(apply.OutcomeFailed, fmt.Errorf("look again: %w", cause)) // changed hands meanwhile
+		c.failed(apply.OutcomeFailed, fmt.Errorf("look again: %w", cause)) // the owner has changed meanwhile
 		return
 	}
 	failWithBackoff(p, c, apply.OutcomeFailed, c.result.Err)
 }
 
-// failWithBackoff fails the child and remembers why.
+// failWithBackoff fails the child and remembers the error.
 func failWithBackoff(p *pass, c *child, outcome apply.Outcome, err error) {
 	c.failed(outcome, err)
 	f := memory.Failure{Situation: memory.Situation{Intent: c.hash}, Outcome: outcome, Err: err}

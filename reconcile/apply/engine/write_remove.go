@@ -13,8 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
-// removeFields removes the unwanted fields of the object that was looked at. What has
-// changed since is looked at again.
+// removeFields removes the unwanted fields of the object that was read. If the object has changed since, it is read again.
 func removeFields(p *pass, c *child) error {
 	for range maxTries {
 		answer, err := sendRemoval(p, c)
@@ -22,7 +21,7 @@ func removeFields(p *pass, c *child) error {
 			noteRemoved(p, c, answer)
 			return nil
 		}
-		// A field that is gone already makes the patch invalid.
+		// A field that is already gone makes the patch invalid.
 		if !apierrors.IsConflict(err) && (c.fresh || !apierrors.IsInvalid(err)) {
 			return fmt.Errorf("remove %s: %w", c.unwanted[0].Text, err)
 		}
@@ -71,8 +70,7 @@ func sendRemoval(p *pass, c *child, opts ...client.PatchOption) (client.Object, 
 	return o, nil
 }
 
-// noteRemoved notes the answer to a removal. A field that the answer has again is
-// for the next pass.
+// noteRemoved updates the child with the answer to a removal. If the answer still has a field, the next pass handles it.
 func noteRemoved(p *pass, c *child, answer client.Object) {
 	if c.result.Outcome != apply.OutcomeCreated {
 		c.result.Outcome = apply.OutcomeUpdated
@@ -87,15 +85,14 @@ func noteRemoved(p *pass, c *child, answer client.Object) {
 	reportContest(p, c)
 }
 
-// removeRest removes the fields that an answer to an apply has and that the
-// plan wants absent.
+// removeRest removes unwanted fields that the answer to an apply has.
 func removeRest(p *pass, c *child, answer client.Object) error {
 	if c.result.Err != nil || !slices.ContainsFunc(c.rules, func(r intent.Rule) bool { return r.Policy == apply.FieldAbsent }) {
 		return nil //nolint:nilerr // the error is that of the child already
 	}
 	live, err := p.env.encoder.Live(answer)
 	if err != nil {
-		return nil //nolint:nilerr // the next pass looks at it again
+		return nil //nolint:nilerr // the next pass reads it again
 	}
 	c.free()
 	c.live, c.uid, c.fresh = answer, answer.GetUID(), true

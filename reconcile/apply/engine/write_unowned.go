@@ -20,27 +20,25 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// Server-side apply leaves what no manager owns: the defaults that the API server
-// has set for an earlier plan. They can make a later plan invalid, or differ
-// from what the API server would set for it. The engine takes such fields
-// over, so that the next apply removes them and the API server sets its defaults again.
+// Server-side apply keeps fields without a manager: the defaults that the API server set for an earlier plan. They can make a later plan
+// invalid, or differ from its defaults. The engine takes such fields over, so that the next apply removes them and the API server sets its
+// defaults again.
 
 // allocatedFields are the fields that the cluster allocates for one object.
 //
 //nolint:gochecknoglobals // a constant
 var allocatedFields = []string{"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "ipFamilies", "ipFamilyPolicy", "volumeName", "nodeName"}
 
-// unowned are fields that no manager owns, as in fieldsV1.
+// unowned are the fields without a manager, as in fieldsV1.
 type unowned struct {
 	fields map[string]any
 	paths  []string
-	// only selects fields by path, nil selects all.
+	// only selects fields by path; nil selects all.
 	only func(path string) bool
 }
 
-// unownedFields finds the fields of an object that no manager owns and that a
-// new object would not have, or would have with another value. owned is the union
-// of what all managers own, only selects fields by path.
+// unownedFields finds the fields of an object that no manager owns and that a new object would not have, or would have with another value.
+// owned is the union of the fields of all managers; only selects fields by path.
 func unownedFields(live, fresh, owned map[string]any, only func(path string) bool) unowned {
 	u := unowned{fields: map[string]any{}, only: only}
 	for _, name := range slices.Sorted(maps.Keys(live)) {
@@ -53,7 +51,7 @@ func unownedFields(live, fresh, owned map[string]any, only func(path string) boo
 	return u
 }
 
-// field adds what is unowned of one field to out.
+// field adds the unowned parts of one field to out.
 func (u *unowned) field(out map[string]any, name string, live, fresh, owned map[string]any, path string) {
 	if slices.Contains(allocatedFields, name) {
 		return
@@ -81,7 +79,7 @@ func (u *unowned) field(out map[string]any, name string, live, fresh, owned map[
 	}
 }
 
-// items returns what is unowned in the items of a list with keys.
+// items returns the unowned parts of the items of a keyed list.
 func (u *unowned) items(live, fresh any, owned map[string]any, path string) map[string]any {
 	out := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(owned)) {
@@ -105,7 +103,7 @@ func (u *unowned) items(live, fresh any, owned map[string]any, path string) map[
 	return out
 }
 
-// itemIn returns the object of a list that is this item, nil if there is none.
+// itemIn returns the object in the list with the keys of the item, nil if there is none.
 func itemIn(list any, item *fieldset.Item) map[string]any {
 	items, _ := list.([]any)
 	for _, candidate := range items {
@@ -116,7 +114,7 @@ func itemIn(list any, item *fieldset.Item) map[string]any {
 	return nil
 }
 
-// ownedByAny is the union of what all managers own.
+// ownedByAny returns the union of the fields of all managers.
 func ownedByAny(entries []metav1.ManagedFieldsEntry) (map[string]any, error) {
 	out := map[string]any{}
 	for i := range entries {
@@ -129,8 +127,8 @@ func ownedByAny(entries []metav1.ManagedFieldsEntry) (map[string]any, error) {
 	return out, nil
 }
 
-// isCurable reports whether taking over fields can help against a refusal: not if
-// it is about permissions, conflicts or load, or about a server that does not answer.
+// isCurable reports whether taking over fields can help against a refusal. It cannot against missing permissions, conflicts, load, or an
+// unavailable server.
 func isCurable(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || isUnfit(err) || isSecondController(err) {
@@ -144,10 +142,9 @@ func isCurable(err error) bool {
 	return true
 }
 
-// removeUnowned follows the refusal of an intent that the API server would accept for
-// a new object: fields that no manager owns are taken over if a new object would not
-// have them. It returns the error if there are none, and nil when the child is
-// as planned or its result has the reason.
+// removeUnowned handles the refusal of an intent that the API server would accept for a new object. It takes over fields that no manager
+// owns and that a new object would not have. It returns the error if there are none. It returns nil if the child is as planned or its
+// result has the reason.
 func removeUnowned(p *pass, c *child, refusal error) error {
 	if !isCurable(refusal) || c.live == nil || c.action != actionApply || !mayRemoveConflicting(p, c) {
 		return refusal
@@ -171,9 +168,8 @@ func removeUnowned(p *pass, c *child, refusal error) error {
 	return applyAgain(p, c)
 }
 
-// takeUnowned moves the fields that no manager owns and that a new object would not have
-// to the entry of the engine, without those that the plan has rules for. It reports whether there are some. only
-// selects them by path.
+// takeUnowned moves the fields that no manager owns and that a new object would not have to the engine's entry, except fields that the
+// plan has rules for. It reports whether there are any. only selects them by path.
 func takeUnowned(p *pass, c *child, live client.Object, content, fresh map[string]any, only func(path string) bool) (bool, error) {
 	owned, err := ownedByAny(live.GetManagedFields())
 	if err != nil {
@@ -198,7 +194,7 @@ func takeUnowned(p *pass, c *child, live client.Object, content, fresh map[strin
 	return true, nil
 }
 
-// applyAgain decides again about the child and applies it.
+// applyAgain decides the child again and applies it.
 func applyAgain(p *pass, c *child) error {
 	reason, outcome, fields := c.result.Reason, c.result.Outcome, c.result.Fields
 	if decideChildAgain(p, c); c.action == actionNone {
@@ -212,8 +208,7 @@ func applyAgain(p *pass, c *child) error {
 	return err
 }
 
-// nearCauses selects the fields next to, above and below those that a refusal names, nil
-// for all if it names none.
+// nearCauses returns a selector for the fields next to, above and below those that a refusal names, nil for all fields if it names none.
 func nearCauses(causes []metav1.StatusCause) func(path string) bool {
 	if len(causes) == 0 {
 		return nil
@@ -229,8 +224,8 @@ func nearCauses(causes []metav1.StatusCause) func(path string) bool {
 	}
 }
 
-// leavesDefaults reports whether a change of the plan can leave defaults of the Pod template that
-// were set for the earlier plan: an image has changed, or a field has left.
+// leavesDefaults reports whether a change of the plan can leave defaults of the Pod template from the earlier plan: an image has changed,
+// or a field was removed.
 func leavesDefaults(changes []apply.FieldChange) bool {
 	return slices.ContainsFunc(changes, func(f apply.FieldChange) bool {
 		return inTemplate(f.Path) && (f.To == "" || strings.HasSuffix(f.Path, ".image"))
@@ -242,9 +237,8 @@ func inTemplate(path string) bool {
 	return strings.HasPrefix(path, ".spec.template.spec.") || strings.HasPrefix(path, ".spec.jobTemplate.spec.template.spec.")
 }
 
-// renewDefaults follows an apply that has changed the plan of an existing object: it takes over
-// the fields of the Pod template that no manager owns and that a new object would have with other
-// values, and applies once more.
+// renewDefaults runs after an apply that has changed the plan of an existing object. It takes over the fields of the Pod template that no
+// manager owns and that a new object would have with other values, and applies once more.
 func renewDefaults(p *pass, c *child, answer client.Object) error {
 	changed := c.result.Reason == apply.ReasonPlanChanged || c.result.Reason == apply.ReasonDiffers
 	if c.renewed || !changed || c.result.Outcome != apply.OutcomeUpdated || c.result.Err != nil ||

@@ -1,4 +1,3 @@
-// Package applyset holds what an owner records about its children: the id of
-// its set, and the inventory of where its members may be, in the form of
-// KEP-3659.
+// Package applyset formats the metadata that an owner records about its children: the ID of its set, and the inventory of the kinds and
+// namespaces of its members, as specified by KEP-3659.
 package applyset

@@ -10,13 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// ID returns the id of the set of an owner, as KEP-3659 derives it from
-// the owner's name, namespace, kind and group.
+// ID returns the ID of the set of an owner. KEP-3659 derives it from the owner's name, namespace, kind and group.
 func ID(gk schema.GroupKind, key types.NamespacedName) string {
 	return id(key.Name, key.Namespace, gk.Kind, gk.Group)
 }
 
-// FormatGroupKinds renders kinds as "Kind.group", sorted and unique.
+// FormatGroupKinds formats kinds as "Kind.group", sorted and without duplicates.
 func FormatGroupKinds(gks []schema.GroupKind) string {
 	out := make([]string, 0, len(gks))
 	for _, gk := range gks {
@@ -26,7 +25,7 @@ func FormatGroupKinds(gks []schema.GroupKind) string {
 	return strings.Join(slices.Compact(out), ",")
 }
 
-// CompareKinds orders kinds by their text, such as Deployment.apps, which it does not make: a kind has no character before the dot.
+// CompareKinds orders kinds by their text, such as Deployment.apps, without allocating it: no character of a kind sorts before the dot.
 func CompareKinds(a, b schema.GroupKind) int {
 	if order := strings.Compare(a.Kind, b.Kind); order != 0 {
 		return order
@@ -34,8 +33,7 @@ func CompareKinds(a, b schema.GroupKind) int {
 	return strings.Compare(a.Group, b.Group)
 }
 
-// ParseGroupKinds reads what FormatGroupKinds writes. It returns beside it the
-// items that are of another form.
+// ParseGroupKinds parses the format of FormatGroupKinds. It also returns the items that it cannot parse.
 func ParseGroupKinds(value string) (out []schema.GroupKind, unreadable []string) {
 	for item := range strings.SplitSeq(value, ",") {
 		item = strings.TrimSpace(item)
@@ -58,21 +56,17 @@ func parseGroupKind(text string) (schema.GroupKind, bool) {
 	return gk, kindPattern.MatchString(gk.Kind) && (gk.Group == "" || len(validation.IsDNS1123Subdomain(gk.Group)) == 0)
 }
 
-// kindPattern is what names of kinds look like: the API server wants their
-// lower case to be a DNS label.
-//
-
+// kindPattern matches names of kinds. The API server requires their lower-case form to be a DNS label.
 var kindPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,62}$`)
 
-// FormatNames renders names, sorted and unique.
+// FormatNames formats names, sorted and without duplicates.
 func FormatNames(names []string) string {
 	out := slices.Clone(names)
 	slices.Sort(out)
 	return strings.Join(slices.Compact(out), ",")
 }
 
-// ParseNames reads what FormatNames writes. What is no name of a namespace is
-// left out: nothing can be in it.
+// ParseNames parses the format of FormatNames. It omits items that are not valid namespace names, because no namespace can have them.
 func ParseNames(value string) []string {
 	var out []string
 	for item := range strings.SplitSeq(value, ",") {

@@ -10,35 +10,33 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Inventory is what the owner's metadata says about its children: where they
-// may be. It is a superset of the truth at any time.
+// Inventory is the record of an owner's children in its metadata: where they may be. It is always a superset of the actual places.
 type Inventory struct {
 	Kinds         []schema.GroupKind // sorted
-	Namespaces    []string           // besides the owner's own, sorted
+	Namespaces    []string           // in addition to the owner's own, sorted
 	Contributions []ObjectID         // sorted
-	// UnreadableKinds and UnreadableContributions are items of the annotations
-	// that are of another form. They stay until it is known what they stood
-	// for. Sorted.
+	// UnreadableKinds and UnreadableContributions are items of the annotations that cannot be parsed. They stay until the engine has
+	// searched all kinds. Sorted.
 	UnreadableKinds, UnreadableContributions []string
-	// Generation is that of the last spec whose plan was carried out to the
-	// end, for owners whose status does not say it; zero says nothing.
+	// Generation is the generation of the last spec whose plan was carried out completely, for owners whose status does not record it.
+	// Zero is unknown.
 	Generation int64
 	Finalizer  bool
-	// Orphan reports that the owner is deleted and its children are to stay.
+	// Orphan reports that the owner is deleted and its children stay.
 	Orphan bool
 }
 
-// Empty reports that there has never been a child to keep track of.
+// Empty reports whether there has never been a child to record.
 func (i *Inventory) Empty() bool {
 	return len(i.Kinds) == 0 && len(i.Namespaces) == 0 && len(i.Contributions) == 0 && !i.Garbled()
 }
 
-// Garbled reports whether some of it cannot be read.
+// Garbled reports whether a part of the inventory cannot be parsed.
 func (i *Inventory) Garbled() bool {
 	return len(i.UnreadableKinds) > 0 || len(i.UnreadableContributions) > 0
 }
 
-// Equal reports whether both have the same.
+// Equal reports whether both have the same entries.
 func (i *Inventory) Equal(o *Inventory) bool {
 	return i.Finalizer == o.Finalizer && i.Orphan == o.Orphan && i.Generation == o.Generation &&
 		slices.Equal(i.Kinds, o.Kinds) && slices.Equal(i.Namespaces, o.Namespaces) &&
@@ -46,7 +44,7 @@ func (i *Inventory) Equal(o *Inventory) bool {
 		slices.Equal(i.UnreadableKinds, o.UnreadableKinds) && slices.Equal(i.UnreadableContributions, o.UnreadableContributions)
 }
 
-// Normalise sorts and removes duplicates.
+// Normalise sorts the entries and removes duplicates.
 func (i *Inventory) Normalise() {
 	slices.SortFunc(i.Kinds, CompareKinds)
 	i.Kinds = slices.Compact(i.Kinds)
@@ -60,12 +58,12 @@ func (i *Inventory) Normalise() {
 
 // CompareIDs orders objects by their text.
 func CompareIDs(a, b ObjectID) int {
-	const room = 192 // of nearly all texts, so that sorting allocates nothing
+	const room = 192 // covers nearly all texts, so that sorting does not allocate
 	var one, other [room]byte
 	return bytes.Compare(a.appendText(one[:0]), b.appendText(other[:0]))
 }
 
-// Merge returns what either has.
+// Merge returns the union of both.
 func (i *Inventory) Merge(o *Inventory) *Inventory {
 	out := &Inventory{
 		Kinds:         slices.Concat(i.Kinds, o.Kinds),
@@ -83,8 +81,7 @@ func (i *Inventory) Merge(o *Inventory) *Inventory {
 	return out
 }
 
-// Text is the form in the contributions annotation: Kind.group/namespace/name,
-// each escaped.
+// Text returns the form in the contributions annotation: Kind.group/namespace/name, each escaped.
 func (id ObjectID) Text() string { return string(id.appendText(nil)) }
 
 func (id ObjectID) appendText(to []byte) []byte {
@@ -96,7 +93,7 @@ func (id ObjectID) appendText(to []byte) []byte {
 	return append(to, url.QueryEscape(id.Key.Name)...)
 }
 
-// FormatContributions renders contributions for the annotation of the owner.
+// FormatContributions formats contributions for the annotation of the owner.
 func FormatContributions(ids []ObjectID) string {
 	texts := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -105,8 +102,7 @@ func FormatContributions(ids []ObjectID) string {
 	return strings.Join(texts, ",")
 }
 
-// ParseContributions reads what FormatContributions writes. It returns beside
-// it the items that are of another form.
+// ParseContributions parses the format of FormatContributions. It also returns the items that it cannot parse.
 func ParseContributions(value string) (out []ObjectID, unreadable []string) {
 	for text := range strings.SplitSeq(value, ",") {
 		if text == "" {

@@ -20,24 +20,19 @@ const (
 	ToolingAnnotation    = "applyset.kubernetes.io/tooling"
 )
 
-// SharedAnnotation is on an object that several owners share, see apply.Shared
-// and apply.Retained. Each owner that has a part of the object owns the
-// annotation under its own field manager, so that it is there as long as there
-// is a part, and the API server counts them. Owners of retained objects own it
-// under the field manager of the controller, which never gives it back. An
-// annotation that was copied with a manifest is nobody's part.
+// SharedAnnotation is on an object that several owners share, see apply.Shared and apply.Retained. Each owner that has a part of the
+// object owns the annotation under its own field manager, so that the API server keeps it until the last part is gone. Owners of retained
+// objects own it under the field manager of the controller, which never gives it back. An annotation that was copied with a manifest
+// belongs to no owner.
 const SharedAnnotation = "reconcilekit.dev/shared"
 
-// Keys are the names of the labels and annotations of one inventory. The names
-// of KEP-3659 exist once on an owner: the first controller that records
-// children of an owner keeps its inventory under them, others under names of
-// their own.
+// Keys are the names of the labels and annotations of one inventory. An owner can have the names of KEP-3659 only once: the first
+// controller that records children of an owner uses them, and other controllers use names of their own.
 type Keys struct {
 	ID, Tooling, Kinds, Namespaces, Contributions, AllowPrune, Orphan, Generation string
 }
 
-// StandardKeys are the names of KEP-3659, and those of the domain for what it
-// has no name for.
+// StandardKeys returns the names of KEP-3659, with names of the domain where KEP-3659 has none.
 func StandardKeys(domain string) Keys {
 	return Keys{
 		ID: IDLabel, Tooling: ToolingAnnotation, Kinds: GroupKindsAnnotation, Namespaces: NamespacesAnnotation,
@@ -46,8 +41,8 @@ func StandardKeys(domain string) Keys {
 	}
 }
 
-// KeysOf are the names for a controller that finds the standard ones in use.
-// Not every field manager can be part of a name; a hash of it can.
+// KeysOf returns the names for a controller that finds the standard ones in use. They contain a hash of the field manager, because not
+// every field manager is valid in a name.
 func KeysOf(domain, manager string) Keys {
 	sum := sha256.Sum256([]byte(manager))
 	prefix := hex.EncodeToString(sum[:5]) + "." + domain + "/"
@@ -58,13 +53,13 @@ func KeysOf(domain, manager string) Keys {
 	}
 }
 
-// Annotations are the names of all annotations.
+// Annotations returns the names of all annotations.
 func (k *Keys) Annotations() []string {
 	return []string{k.Tooling, k.Kinds, k.Namespaces, k.Contributions, k.AllowPrune, k.Orphan, k.Generation}
 }
 
-// IDOf returns the id of the set of a controller that keeps its inventory under
-// names of its own. What follows the group cannot be part of a group.
+// IDOf returns the ID of the set of a controller that keeps its inventory under names of its own. The text after the group cannot be part
+// of a group.
 func IDOf(gk schema.GroupKind, key types.NamespacedName, manager string) string {
 	return id(key.Name, key.Namespace, gk.Kind, gk.Group, ":"+manager)
 }
@@ -79,7 +74,7 @@ func id(parts ...string) string {
 	return idPrefix + base64.RawURLEncoding.EncodeToString(sum[:]) + idSuffix
 }
 
-// IsID reports whether the value of a part-of label has the form of an id.
+// IsID reports whether the value of a part-of label has the form of an ID.
 func IsID(label string) bool {
 	return strings.HasPrefix(label, idPrefix) && strings.HasSuffix(label, idSuffix)
 }

@@ -5,19 +5,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ObjectID names an object, whatever version it is written in.
+// ObjectID identifies an object independent of the API version.
 type ObjectID struct {
 	GroupKind schema.GroupKind
 	Key       types.NamespacedName
 }
 
-// String renders the object for messages.
+// String formats the object for messages.
 func (id ObjectID) String() string {
 	return ObjectName(id.GroupKind.Kind, id.Key.Namespace, id.Key.Name)
 }
 
-// ObjectName renders an object for messages: its kind, and its namespace and
-// name.
+// ObjectName formats an object for messages: its kind, and its namespace and name.
 func ObjectName(kind, namespace, name string) string {
 	if namespace == "" {
 		return kind + " " + name

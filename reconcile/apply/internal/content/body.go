@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Intent is the unstructured content of what the author of an object has set.
+// Intent returns the unstructured content of the fields that the author of an object has set.
 func (e *Encoder) Intent(obj any) (map[string]any, error) {
 	if u, ok := obj.(runtime.Unstructured); ok {
 		value, err := e.unstructured(u.UnstructuredContent(), 0)
@@ -37,8 +37,8 @@ func (e *Encoder) Intent(obj any) (map[string]any, error) {
 	return content, nil
 }
 
-// Planned is an [Encoder.Intent] without what names the object and what only the
-// server sets, and with the stringData of a Secret in its data.
+// Planned returns [Encoder.Intent] without the identity of the object and fields that only the server sets. The stringData of a Secret is
+// merged into its data.
 func (e *Encoder) Planned(obj any, secret bool) (map[string]any, error) {
 	content, err := e.Intent(obj)
 	if err != nil {
@@ -59,7 +59,7 @@ func structField(obj any, name string) reflect.Value {
 	return v.FieldByName(name)
 }
 
-// Live is the content of an object as the API server sent it.
+// Live returns the content of an object as the API server sent it.
 func (e *Encoder) Live(obj any) (map[string]any, error) {
 	if u, ok := obj.(runtime.Unstructured); ok {
 		return u.UnstructuredContent(), nil
@@ -67,12 +67,11 @@ func (e *Encoder) Live(obj any) (map[string]any, error) {
 	return e.Object(obj)
 }
 
-// errNullItem is returned for a list with an item that has no value. It cannot be
-// left out: the items behind it would take its place.
+// errNullItem is returned for a list with a null item. The item cannot be left out, because that would change the indexes of later items.
 var errNullItem = errors.New("an item of a list is null, want a value")
 
-// unstructured copies unstructured content, leaves the nulls of maps out, and
-// encodes the values of other Go types in it. A null in a list is an error.
+// unstructured copies unstructured content without the nulls of maps, and encodes values of other Go types in it. A null in a list is an
+// error.
 func (e *Encoder) unstructured(value any, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errTooDeep
@@ -111,7 +110,7 @@ func (e *Encoder) unstructured(value any, depth int) (any, error) {
 	return e.dynamic(reflect.ValueOf(value), depth+1)
 }
 
-// StripIdentity removes what names the object and what only the server sets.
+// StripIdentity removes the identity of the object and the fields that only the server sets.
 func StripIdentity(content map[string]any) {
 	delete(content, "apiVersion")
 	delete(content, "kind")
@@ -151,14 +150,12 @@ func MergeStringData(content map[string]any) {
 	}
 }
 
-// Body renders content as the body of an apply. A UID makes the server refuse
-// to touch any other object, and to create one.
+// Body encodes content as the body of an apply. A UID makes the server refuse to change another object, or to create one.
 func Body(content map[string]any, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID) ([]byte, error) {
 	return PinnedBody(content, gvk, key, uid, "")
 }
 
-// PinnedBody is a [Body] that may carry a resourceVersion, too, which makes the
-// server refuse to touch any other version.
+// PinnedBody is [Body] with an optional resourceVersion, which makes the server refuse to change another version.
 func PinnedBody(
 	content map[string]any, gvk schema.GroupVersionKind, key types.NamespacedName, uid types.UID, version string,
 ) ([]byte, error) {

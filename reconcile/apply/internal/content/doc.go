@@ -1,4 +1,3 @@
-// Package content turns planned objects into what is sent for them, keeping
-// only what their author has set, and into hashes by which equal plans are
-// recognised.
+// Package content encodes planned objects into the content of an apply, with only the fields that their author has set, and computes
+// hashes that identify equal plans.
 package content

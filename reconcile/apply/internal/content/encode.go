@@ -10,11 +10,9 @@ import (
 	"strconv"
 )
 
-// Encoder turns Go values into unstructured content, keeping only what was
-// set. It follows encoding/json with four differences: nulls are left out, a null
-// in a list is an error, structs in non-pointer fields are left out when nothing in them remains, and
-// non-nil empty lists are kept even where the tag says omitempty. Numbers are
-// int64, float64, or [json.Number] where neither is exact.
+// Encoder encodes Go values as unstructured content, with only the fields that were set. It follows encoding/json with four differences:
+// nulls are left out, a null in a list is an error, structs in non-pointer fields are left out if they are empty, and non-nil empty lists
+// are kept even if the tag has omitempty. Numbers are int64, float64, or [json.Number] if neither is exact.
 type Encoder struct {
 	types *typeInfos
 }
@@ -22,7 +20,7 @@ type Encoder struct {
 // NewEncoder returns an encoder.
 func NewEncoder() *Encoder { return &Encoder{types: newTypeInfos()} }
 
-// maxDepth bounds the recursion; no object of an API is nearly as deep.
+// maxDepth is the maximum recursion depth; no API object is nearly as deep.
 const maxDepth = 1000
 
 var errTooDeep = errors.New("want values that do not contain themselves")
@@ -47,7 +45,7 @@ func (e *Encoder) dynamic(v reflect.Value, depth int) (any, error) {
 	return e.value(e.types.of(v.Type()), v, depth)
 }
 
-// value returns nil for what is not set.
+// value encodes a value; nil if it is not set.
 func (e *Encoder) value(t *typeInfo, v reflect.Value, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("encode %s: %w", t.goType, errTooDeep)
@@ -96,7 +94,7 @@ func scalar(t *typeInfo, v reflect.Value) (any, error) {
 	}
 }
 
-// self encodes a value that knows how to encode itself.
+// self encodes a value with its own JSON method.
 func (e *Encoder) self(t *typeInfo, v reflect.Value) (out any, err error) {
 	defer recovered(t, &err)
 	if t.byPointer {
@@ -130,7 +128,7 @@ func (e *Encoder) self(t *typeInfo, v reflect.Value) (out any, err error) {
 	return nil, fmt.Errorf("encode %s: want a method that encodes it", t.goType)
 }
 
-// recovered makes an error of a panic of a type's own method.
+// recovered converts a panic of a type's own method to an error.
 func recovered(t *typeInfo, err *error) {
 	if cause := recover(); cause != nil {
 		*err = fmt.Errorf("encode %s: its method panics: %v", t.goType, cause)
@@ -162,14 +160,13 @@ func (e *Encoder) structure(t *typeInfo, v reflect.Value, depth int) (any, error
 	return out, nil
 }
 
-// quote is the "string" option of a tag: a scalar as the text of its JSON form.
+// quote implements the "string" option of a tag: it returns the JSON form of a scalar as a string.
 func quote(value any) (any, error) {
 	data, err := json.Marshal(value)
 	return string(data), err
 }
 
-// omits reports whether the tag leaves the value out. Empty lists that are not
-// nil stay: setting one is how an author says "none".
+// omits reports whether the tag leaves the value out. Non-nil empty lists are kept, because they are how an author plans an empty list.
 func (f *field) omits(v reflect.Value) bool {
 	if f.omitEmpty {
 		switch v.Kind() {
@@ -178,8 +175,7 @@ func (f *field) omits(v reflect.Value) bool {
 		case reflect.Slice:
 			return v.IsNil()
 		case reflect.Struct:
-			// encoding/json keeps these, but a zero IntOrString or Quantity
-			// that need not be there was not set by anybody.
+			// encoding/json keeps these, but the author has not set a zero IntOrString or Quantity that is optional.
 			if f.info.shape == shapeSelf && v.IsZero() {
 				return true
 			}
@@ -219,7 +215,7 @@ func (e *Encoder) mapping(t *typeInfo, v reflect.Value, depth int) (any, error) 
 	return out, nil
 }
 
-// keyName is the text of a map's key, as encoding/json has it.
+// keyName returns the text of a map's key as in encoding/json.
 func keyName(key reflect.Value) (string, error) {
 	if key.Kind() == reflect.String {
 		return key.String(), nil

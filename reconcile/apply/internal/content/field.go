@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// field is one JSON field of a struct, also one of an embedded struct.
+// field is one JSON field of a struct, possibly of an embedded struct.
 type field struct {
-	// index is the way to it, as for [reflect.Value.FieldByIndex].
+	// index is the path of the field, as for [reflect.Value.FieldByIndex].
 	index []int
-	// viaPointer reports that an embedded pointer is on the way.
+	// viaPointer reports that the path has an embedded pointer.
 	viaPointer bool
 	name       string
 	omitEmpty  bool
@@ -38,8 +38,8 @@ func (f *field) of(v reflect.Value) (reflect.Value, bool) {
 	return v, true
 }
 
-// structFields are the fields that encoding/json would write: of those with one
-// name the least nested counts, then the only one with a tag, else none.
+// structFields returns the fields that encoding/json would write. Of several fields with one name it selects the least nested, then the
+// only one with a tag, otherwise none.
 func (p *typeInfos) structFields(t reflect.Type) []field {
 	all := p.collect(t, nil, false, nil)
 	byName := map[string][]field{}
@@ -74,8 +74,7 @@ func rank(f field) int {
 	return 1
 }
 
-// collect lists the fields of a struct and of those embedded in it. around are
-// the structs that the struct is embedded in.
+// collect lists the fields of a struct and of its embedded structs. around are the structs that embed it.
 func (p *typeInfos) collect(t reflect.Type, index []int, viaPointer bool, around []reflect.Type) []field {
 	if slices.Contains(around, t) {
 		return nil
@@ -112,8 +111,8 @@ func (p *typeInfos) collect(t reflect.Type, index []int, viaPointer bool, around
 	return out
 }
 
-// inlined reports whether the fields of a field without a name stand in the
-// struct around it: that of an embedded struct, or one that says so.
+// inlined reports whether the fields of an unnamed field belong to the enclosing struct: the field is an embedded struct, or has the
+// inline option.
 func inlined(sf reflect.StructField, options string) bool {
 	if indirect(sf.Type).Kind() != reflect.Struct {
 		return false

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// shape is how the values of a Go type encode. Encoder and Hasher both follow
-// it, so that they cannot disagree about what a value is.
+// shape is how the values of a Go type are encoded. Encoder and Hasher both use it, so that their results are consistent.
 type shape int
 
 const (
@@ -31,7 +30,7 @@ const (
 	shapeSelf // encodes itself
 )
 
-// known are types that encode themselves and whose hash needs no encoding.
+// known are types with a JSON method whose hash can be computed without encoding.
 type known int
 
 const (
@@ -42,22 +41,21 @@ const (
 	knownIntOrString
 )
 
-// typeInfo is what encoding/json knows about a Go type, computed once.
+// typeInfo is the encoding of a Go type, computed once.
 type typeInfo struct {
 	goType reflect.Type
-	// id tells types apart in hashes.
+	// id distinguishes types in hashes.
 	id    uint64
 	shape shape
 	known known
-	// byPointer reports that the methods which encode have a pointer receiver.
+	// byPointer reports that the JSON methods have a pointer receiver.
 	byPointer bool
-	// key and elem are those of maps; lists and pointers have elem.
+	// key and elem are the key and element types of maps; lists and pointers only have elem.
 	key, elem *typeInfo
 	fields    []field
 }
 
-// typeInfos computes and keeps typeInfo values. Their number is bounded by the
-// Go types in the program.
+// typeInfos computes and caches typeInfo values. Their number is bounded by the Go types in the program.
 type typeInfos struct {
 	mu    sync.RWMutex
 	infos map[reflect.Type]*typeInfo
@@ -77,8 +75,7 @@ func (p *typeInfos) of(t reflect.Type) *typeInfo {
 	return p.compile(t)
 }
 
-// compile is called with the lock held. A type that contains itself finds its
-// own entry, which is complete before anybody else can see it.
+// compile must be called with the lock held. A recursive type finds its own entry, which is complete before other goroutines can read it.
 func (p *typeInfos) compile(t reflect.Type) *typeInfo {
 	if info := p.infos[t]; info != nil {
 		return info
@@ -118,9 +115,8 @@ var (
 	}
 )
 
-// selfEncoding reports whether values of the type encode themselves, and
-// whether a pointer to them is needed. What a pointer or an interface points to
-// decides for itself.
+// selfEncoding reports whether the type has a JSON method, and whether the method needs a pointer. Pointers and interfaces do not count;
+// the value inside decides.
 func selfEncoding(t reflect.Type) (encodes, byPointer bool) {
 	if k := t.Kind(); k == reflect.Pointer || k == reflect.Interface {
 		return false, false

@@ -14,10 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Hasher computes hashes of Go values. Values that encode to different JSON
-// have different hashes, whatever their types: what encodes itself is hashed by
-// what it encodes to, everything else by the fields that are encoded. The order
-// of maps does not matter. The seed lives as long as the process, hashes are
+// Hasher computes hashes of Go values. Values that encode to different JSON have different hashes, whatever their types: types with a JSON
+// method are hashed by its result, others by their encoded fields. The order of maps does not matter. The seed is per process; hashes are
 // never stored outside it.
 type Hasher struct {
 	seed    maphash.Seed
@@ -25,8 +23,7 @@ type Hasher struct {
 	pool    sync.Pool // of *maphash.Hash
 }
 
-// NewHasher returns a hasher with a seed of its own, which shares what the
-// encoder knows about Go types.
+// NewHasher returns a hasher with its own seed, which shares the type information of the encoder.
 func NewHasher(e *Encoder) *Hasher {
 	h := &Hasher{seed: maphash.MakeSeed(), encoder: e}
 	h.pool.New = func() any {
@@ -37,19 +34,19 @@ func NewHasher(e *Encoder) *Hasher {
 	return h
 }
 
-// Sum is the hash of what write adds.
+// Sum returns the hash of the data that write adds.
 func (h *Hasher) Sum(write func(s *maphash.Hash)) uint64 {
 	s := h.Start()
 	write(s)
 	return h.Finish(s)
 }
 
-// Start returns an empty hash to write to.
+// Start returns an empty hash.
 func (h *Hasher) Start() *maphash.Hash {
 	return h.pool.Get().(*maphash.Hash) //nolint:forcetypeassert // only hashes are put
 }
 
-// Finish returns the sum and takes the hash back.
+// Finish returns the sum and releases the hash.
 func (h *Hasher) Finish(s *maphash.Hash) uint64 {
 	sum := s.Sum64()
 	s.Reset()
@@ -57,10 +54,10 @@ func (h *Hasher) Finish(s *maphash.Hash) uint64 {
 	return sum
 }
 
-// Text is the hash of a text.
+// Text returns the hash of a string.
 func (h *Hasher) Text(value string) uint64 { return maphash.String(h.seed, value) }
 
-// Tags separate kinds of values, so that a list of one is not its element.
+// Tags distinguish kinds of values, so that a list of one item differs from the item.
 const (
 	TagEnd byte = iota
 	TagNil
@@ -82,13 +79,13 @@ func WriteUint(s *maphash.Hash, n uint64) {
 	_, _ = s.Write(b[:])
 }
 
-// WriteString adds a text, with its length.
+// WriteString adds a string with its length.
 func WriteString(s *maphash.Hash, x string) {
 	WriteUint(s, uint64(len(x)))
 	_, _ = s.WriteString(x)
 }
 
-// Object adds a Go value of any type, and which type it is.
+// Object adds a Go value of any type, with its type.
 func (h *Hasher) Object(s *maphash.Hash, obj any) {
 	v := reflect.ValueOf(obj)
 	if !v.IsValid() {
@@ -100,10 +97,10 @@ func (h *Hasher) Object(s *maphash.Hash, obj any) {
 	h.value(s, t, v, 0)
 }
 
-// value adds a value whose type is known to the reader of the hash.
+// value adds a value whose type is part of the hash already.
 func (h *Hasher) value(s *maphash.Hash, t *typeInfo, v reflect.Value, depth int) {
 	if depth > maxDepth {
-		_ = s.WriteByte(TagError) // cannot be encoded either
+		_ = s.WriteByte(TagError) // it cannot be encoded either
 		return
 	}
 	switch t.shape {
@@ -147,7 +144,7 @@ func writeBool(s *maphash.Hash, b bool) {
 	}
 }
 
-// structure adds the fields that are not zero, each after its number.
+// structure adds the fields that are not zero, each preceded by its number.
 func (h *Hasher) structure(s *maphash.Hash, t *typeInfo, v reflect.Value, depth int) {
 	for i := range t.fields {
 		f := &t.fields[i]
@@ -155,7 +152,7 @@ func (h *Hasher) structure(s *maphash.Hash, t *typeInfo, v reflect.Value, depth 
 		if !ok {
 			continue
 		}
-		// Below an embedded pointer that is set, zero is not the same as nil.
+		// Below a non-nil embedded pointer, zero differs from nil.
 		if (fv.Kind() != reflect.Struct || f.info.shape == shapeSelf) && !f.viaPointer && fv.IsZero() {
 			continue
 		}
@@ -171,7 +168,7 @@ func writeNumber(s *maphash.Hash, n int) {
 	_, _ = s.Write(b[:])
 }
 
-// self adds what a value encodes itself to.
+// self adds the JSON encoding of a value.
 func (h *Hasher) self(s *maphash.Hash, t *typeInfo, v reflect.Value) {
 	switch t.known {
 	case knownQuantity:
@@ -186,7 +183,7 @@ func (h *Hasher) self(s *maphash.Hash, t *typeInfo, v reflect.Value) {
 		WriteUint(s, uint64(x.Nanosecond()))  //nolint:gosec // never negative
 		return
 	case knownIntOrString:
-		// Type, IntVal and StrVal, without the copy that an interface costs.
+		// Type, IntVal and StrVal, without the copy of an interface.
 		WriteUint(s, uint64(v.Field(0).Int())) //nolint:gosec // any bijection will do
 		WriteUint(s, uint64(v.Field(1).Int())) //nolint:gosec // any bijection will do
 		WriteString(s, v.Field(2).String())
@@ -233,8 +230,7 @@ func (h *Hasher) list(s *maphash.Hash, t *typeInfo, v reflect.Value, depth int) 
 	}
 }
 
-// mapping adds the sum of the entries' hashes, so that their order is
-// irrelevant. The common map types are spared reflection.
+// mapping adds the sum of the entries' hashes, so that their order is irrelevant. The common map types need no reflection.
 func (h *Hasher) mapping(s *maphash.Hash, t *typeInfo, v reflect.Value, depth int) {
 	if v.IsNil() {
 		_ = s.WriteByte(TagNil)
@@ -276,8 +272,7 @@ func (h *Hasher) entry(key string, value uint64) uint64 {
 	return x ^ x>>29
 }
 
-// Content adds unstructured content. Values of other Go types in it count as
-// what they encode to.
+// Content adds unstructured content. Values of other Go types in it count as their encoding.
 func (h *Hasher) Content(s *maphash.Hash, x any) {
 	switch x := x.(type) {
 	case nil:

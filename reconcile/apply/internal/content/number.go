@@ -13,7 +13,7 @@ import (
 
 var errNotJSON = errors.New("want one JSON value")
 
-// decode reads JSON without changing its numbers.
+// decode parses JSON without changing its numbers.
 func decode(data []byte) (any, error) {
 	var out any
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -27,8 +27,7 @@ func decode(data []byte) (any, error) {
 	return numbers(out), nil
 }
 
-// numbers replaces the numbers in decoded JSON by int64 and float64 where these
-// are exact.
+// numbers replaces the numbers in decoded JSON by int64 and float64 if these are exact.
 func numbers(value any) any {
 	switch x := value.(type) {
 	case map[string]any:
@@ -50,7 +49,7 @@ func numbers(value any) any {
 	return value
 }
 
-// exact reports whether a float is the number that is written.
+// exact reports whether the float equals the number in the text.
 func exact(text json.Number, n float64) bool {
 	if len(text) > 400 {
 		return false // an exponent could make it very long
@@ -63,7 +62,7 @@ func exact(text json.Number, n float64) bool {
 func rational(text string) (*big.Rat, bool) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || (f == 0 && text != "0") || (f != 0 && (math.Abs(f) > 1e100 || math.Abs(f) < 1e-100)) {
-		return nil, false // big.Rat would write such exponents out
+		return nil, false // big.Rat would expand such exponents
 	}
 	return new(big.Rat).SetString(text)
 }
@@ -75,7 +74,7 @@ func unsigned(n uint64) any {
 	return int64(n)
 }
 
-// float is a float as encoding/json writes one of its size.
+// float encodes a float of this size as encoding/json does.
 func float(x float64, bits int) (any, error) {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil, fmt.Errorf("encode %v: want a number that JSON has", x)
@@ -86,7 +85,7 @@ func float(x float64, bits int) (any, error) {
 	return normal(x), nil
 }
 
-// normal makes minus zero zero, which is the same number.
+// normal replaces minus zero by zero.
 func normal(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -94,7 +93,7 @@ func normal(x float64) float64 {
 	return x
 }
 
-// integer returns the integer that a float is, if it is one that int64 has.
+// integer returns the float as an int64, and false if it is not an integer in that range.
 func integer(x float64) (int64, bool) {
 	const limit = 1 << 63
 	if x < -limit || x >= limit || x != math.Trunc(x) {

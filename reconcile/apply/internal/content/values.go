@@ -2,11 +2,10 @@ package content
 
 import "encoding/json"
 
-// Absent stands for a value that is not there.
+// Absent represents a missing value.
 type Absent struct{}
 
-// EqualScalars reports whether two scalars are the same JSON value. Numbers are
-// compared exactly; 1 and 1.0 are one number.
+// EqualScalars reports whether two scalars are the same JSON value. Numbers are compared exactly; 1 equals 1.0.
 func EqualScalars(a, b any) bool {
 	switch x := a.(type) {
 	case string:
@@ -54,7 +53,7 @@ func asInteger(x any) (int64, bool) {
 	return 0, false
 }
 
-// IsAbsent reports that there is no value.
+// IsAbsent reports whether there is no value.
 func IsAbsent(x any) bool {
 	if x == nil {
 		return true
@@ -63,7 +62,7 @@ func IsAbsent(x any) bool {
 	return ok
 }
 
-// IsZero reports that the value is one that Go types leave out.
+// IsZero reports whether Go types leave the value out.
 func IsZero(x any) bool {
 	switch x := x.(type) {
 	case nil, Absent:

@@ -6,13 +6,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// Comparison proves that an object already has what an intent wants: our
-// manager owns exactly the fields of the intent, and they have its values.
+// Comparison compares a live object with an intent. They are equal if the engine's field manager owns exactly the fields of the intent and
+// the values agree.
 type Comparison struct {
-	// Schema is what is known about the kind.
+	// Schema is the known schema of the kind.
 	Schema Schema
-	// Report, when set, is told every difference; otherwise the Comparison
-	// stops at the first.
+	// Report receives every difference. If it is nil, the comparison stops at the first difference.
 	Report    func(d Difference)
 	different bool
 }
@@ -20,13 +19,13 @@ type Comparison struct {
 // Difference is one field that an apply would change.
 type Difference struct {
 	Path string
-	// Live and Intent are the values; [content.Absent] marks a missing one.
+	// Live and Intent are the values; [content.Absent] marks a missing value.
 	Live, Intent any
-	// Unowned reports that the values agree, but the field is not ours yet.
+	// Unowned reports that the values agree, but the engine does not own the field yet.
 	Unowned bool
 }
 
-// trail is a path that is built only when somebody asks for it.
+// trail is a path whose text is built only on demand.
 type trail struct {
 	parent *trail
 	name   string
@@ -46,11 +45,10 @@ func (c *Comparison) differ(at *trail, live, intent any) {
 	}
 }
 
-// done reports that there is nothing more to learn.
+// done reports whether the comparison can stop.
 func (c *Comparison) done() bool { return c.different && c.Report == nil }
 
-// Object compares the content of an object with what is planned. set has the
-// fields that are ours, nil for none.
+// Object compares the content of an object with the planned content. set are the engine's fields, nil for none.
 func (c *Comparison) Object(set *Set, intent, live map[string]any) {
 	if set == nil {
 		set = &Set{}
@@ -61,7 +59,7 @@ func (c *Comparison) Object(set *Set, intent, live map[string]any) {
 // Different reports whether a difference was found.
 func (c *Comparison) Different() bool { return c.different }
 
-// fields compares a map whose fields are owned one by one.
+// fields compares a map whose fields are owned separately.
 func (c *Comparison) fields(at *trail, schema Schema, set *Set, intent, live map[string]any) {
 	matched := 0
 	for _, name := range sortedKeys(intent, c.Report != nil) {
@@ -98,9 +96,8 @@ func (c *Comparison) fields(at *trail, schema Schema, set *Set, intent, live map
 	}
 }
 
-// notOwned compares a field that is planned and not ours. An empty list is
-// owned only where it is owned as a whole: where its items are owned one by one,
-// nothing is fine as well.
+// notOwned compares a planned field that the engine does not own. An empty list is owned only if it is owned as a whole. If its items are
+// owned separately, a missing list is equal.
 func (c *Comparison) notOwned(at *trail, schema Schema, intent, live any) {
 	if l, ok := intent.([]any); ok && len(l) == 0 && schema.merged && isEmpty(live) {
 		return
@@ -124,8 +121,8 @@ func (c *Comparison) notOwned(at *trail, schema Schema, intent, live any) {
 	}
 }
 
-// value compares a field that is planned and ours. An apply with something in
-// it owns what is in it, and not the list or the object itself.
+// value compares a planned field that the engine owns. An apply of a non-empty list or object owns its contents, not the list or object
+// itself.
 func (c *Comparison) value(at *trail, schema Schema, set *Set, intent, live any) {
 	if set.Leaf() {
 		m, isMap := intent.(map[string]any)
@@ -133,7 +130,7 @@ func (c *Comparison) value(at *trail, schema Schema, set *Set, intent, live any)
 		case !EqualValues(schema, intent, live):
 			c.differ(at, live, intent)
 		case isMap && len(m) > 0 && !schema.ownedWhole():
-			c.notOwned(at, schema, intent, live) // what is ours may be nothing but the empty object
+			c.notOwned(at, schema, intent, live) // possibly only the empty object is owned
 		}
 		return
 	}
@@ -160,8 +157,7 @@ func (c *Comparison) value(at *trail, schema Schema, set *Set, intent, live any)
 	}
 }
 
-// itself notes that a list or an object is ours as such. It reports whether
-// there is nothing more to learn.
+// itself notes that a list or object is owned as such. It reports whether the comparison can stop.
 func (c *Comparison) itself(at *trail, intent, live any) bool {
 	c.different = true
 	if c.Report == nil {
@@ -171,8 +167,8 @@ func (c *Comparison) itself(at *trail, intent, live any) bool {
 	return false
 }
 
-// items compares a list whose items are owned one by one. Items must have the
-// planned order, as for example later environment variables use earlier ones.
+// items compares a list whose items are owned separately. Items must have the planned order, because for example later environment
+// variables can refer to earlier ones.
 func (c *Comparison) items(at *trail, schema Schema, set *Set, intent, live []any) {
 	pairs := pairItems(schema.elem(), set, intent)
 	last := -1
@@ -213,7 +209,7 @@ func (c *Comparison) item(at *trail, schema Schema, item *Item, intent, live any
 	c.fields(at, schema, item.Set, want, have)
 }
 
-// surplus reports items that are ours and no longer planned.
+// surplus reports owned items that left the plan.
 func (c *Comparison) surplus(at *trail, set *Set, pairs []int, live []any) {
 	if c.done() {
 		return
@@ -236,9 +232,8 @@ func (c *Comparison) surplus(at *trail, set *Set, pairs []int, live []any) {
 	}
 }
 
-// pairItems finds the owned item of each planned item: first by all its keys,
-// then for items that leave keys to their defaults. It returns -1 for items
-// that are not owned.
+// pairItems finds the owned item of each planned item: first by all its keys, then for items that leave keys to their defaults. It returns
+// -1 for items that are not owned.
 func pairItems(schema Schema, set *Set, intent []any) []int {
 	pairs := make([]int, len(intent))
 	used := make([]bool, len(set.Items))
@@ -261,8 +256,7 @@ func pairItems(schema Schema, set *Set, intent []any) []int {
 	return pairs
 }
 
-// planned reports whether the item is the one that the intent means. Keys that
-// the intent leaves out match when they may be defaults.
+// planned reports whether the item is the one in the intent. Keys that the intent leaves out match if they may be defaults.
 func planned(it *Item, schema Schema, intent any, defaulted bool) bool {
 	if it.Keys == nil {
 		return content.EqualScalars(it.Value, intent)

@@ -5,11 +5,9 @@ import (
 	"slices"
 )
 
-// defaultsOf are the values that the server fills in for a field of exactly this
-// struct. Dropping a field whose value is its default changes nothing. Only
-// unconditional defaults are here, and only those inside values that are owned
-// as a whole, where it is not visible whose a default is. Sources: the defaults
-// in the API reference of Kubernetes, and the schema of Gateway API v1.
+// defaultsOf returns the values that the server fills in for a field of exactly this struct. Removing a field whose value is its default
+// changes nothing. It only has unconditional defaults inside values that are owned as a whole, because managedFields do not show the owner
+// of a default there. Sources: the API reference of Kubernetes, and the schema of Gateway API v1.
 func defaultsOf(in reflect.Type, field string) []any {
 	return defaults[defaultField{in.PkgPath() + "." + in.Name(), field}]
 }
@@ -57,16 +55,15 @@ var defaults = map[defaultField][]any{ //nolint:gochecknoglobals // a table
 
 func anyPath() map[string]any { return map[string]any{"type": "PathPrefix", "value": "/"} }
 
-// Selecting is a path into objects of the kind, which also selects items that
-// leave the default of a key out, such as the protocol of a port.
+// Selecting returns a path into objects of the kind that also selects items without a key whose default is the wanted value, such as the
+// protocol of a port.
 func (s Schema) Selecting(path Path) Path {
 	return withDefaults(path, func(list Path, key, value string) bool {
 		return s.Below(list).elem().isDefault(key, value)
 	})
 }
 
-// isDefault reports whether value is what the server fills in for a field that
-// is left out.
+// isDefault reports whether the server fills in the value for a missing field.
 func (s Schema) isDefault(field string, value any) bool {
 	if s.source != sourceServer && s.source != sourceGateway {
 		return false

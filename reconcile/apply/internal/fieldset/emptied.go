@@ -7,14 +7,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Empty is an object or a list that has nothing left in it.
+// Empty is an object or a list without contents.
 type Empty struct {
 	Pointer string // a JSON pointer
 	Value   any    // the empty object or list
 }
 
-// Claims reports whether the entries tell that [Emptied] may find something: another manager owns what the manager has a part of, and nothing
-// in it.
+// Claims reports whether [Emptied] may find something according to the entries: another manager owns an object or list as empty, and the
+// manager owns a part of it.
 func Claims(entries []metav1.ManagedFieldsEntry, manager string) bool {
 	own, others := claims(entries, manager)
 	return claimed(own, others)
@@ -40,9 +40,8 @@ func claimed(own *Set, others []*Set) bool {
 	return false
 }
 
-// Emptied returns the objects and lists outside of the metadata that hold nothing but what the manager has applied and no longer plans, and
-// that another manager owns themselves: with nothing in them, they are what that one wants. It returns none where entries do not say what
-// others own.
+// Emptied returns the objects and lists outside of the metadata that hold only values that the manager has applied and no longer plans,
+// and that another manager owns as empty. It returns none if entries do not show the fields of other managers.
 func Emptied(entries []metav1.ManagedFieldsEntry, manager string, live, planned map[string]any) []Empty {
 	own, others := claims(entries, manager)
 	var out []Empty
@@ -53,7 +52,7 @@ func Emptied(entries []metav1.ManagedFieldsEntry, manager string, live, planned 
 	return out
 }
 
-// claims are the fields of the manager outside of the metadata, whose empty maps are not stored, and those of each other one.
+// claims returns the fields of the manager outside of the metadata, whose empty maps are not stored, and the fields of each other manager.
 func claims(entries []metav1.ManagedFieldsEntry, manager string) (own *Set, others []*Set) {
 	mine := ownOf(entries, manager)
 	if mine.Entry == nil || Shortened(entries) {
@@ -108,7 +107,7 @@ func emptied(out []Empty, at string, own *Set, others []*Set, live, planned any)
 	return out
 }
 
-// plannedItem returns the item of the planned list; nil if it has none.
+// plannedItem returns the item of the planned list, nil if it has none.
 func plannedItem(it *Item, list []any) any {
 	if found := it.find(list); found >= 0 {
 		return list[found]
@@ -116,7 +115,7 @@ func plannedItem(it *Item, list []any) any {
 	return nil
 }
 
-// onlyClaimed reports whether the sets have the node itself and nothing in it.
+// onlyClaimed reports whether the sets have the node itself and nothing below it.
 func onlyClaimed(sets []*Set) bool {
 	for _, set := range sets {
 		if !set.Leaf() {
@@ -126,7 +125,7 @@ func onlyClaimed(sets []*Set) bool {
 	return true
 }
 
-// ownsAll reports whether all that is there is of the set.
+// ownsAll reports whether the set owns everything in the live value.
 func ownsAll(own *Set, live any) bool {
 	part, _ := OwnedPart(own, nil, live)
 	return reflect.DeepEqual(part, live)

@@ -2,7 +2,7 @@ package fieldset
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Entry returns the entry of a manager's applies, nil if there is none.
+// Entry returns the entry of the manager's applies, nil if there is none.
 func Entry(entries []metav1.ManagedFieldsEntry, manager string) *metav1.ManagedFieldsEntry {
 	for i := range entries {
 		e := &entries[i]
@@ -13,8 +13,7 @@ func Entry(entries []metav1.ManagedFieldsEntry, manager string) *metav1.ManagedF
 	return nil
 }
 
-// LastWriter is the manager besides ours that wrote last, "unknown" if no entry
-// is left. Entries of the status do not count.
+// LastWriter returns the manager other than ours that wrote last, "unknown" if no entry is left. Entries of the status do not count.
 func LastWriter(entries []metav1.ManagedFieldsEntry, ours string) string {
 	var last *metav1.ManagedFieldsEntry
 	for i := range entries {
@@ -32,17 +31,16 @@ func LastWriter(entries []metav1.ManagedFieldsEntry, ours string) string {
 	return last.Manager
 }
 
-// Own is what a manager has applied to an object.
+// Own are the fields that a manager has applied to an object.
 type Own struct {
-	// Entry is nil if there is none.
+	// Entry is the entry in managedFields, nil if there is none.
 	Entry *metav1.ManagedFieldsEntry
-	// Set are the fields, Version is the version of the kind that names them; empty
-	// for none.
+	// Set are the fields; Version is the API version of the field names, empty if there is no entry.
 	Set     *Set
 	Version string
 }
 
-// ownOf returns what the manager has applied.
+// ownOf returns the fields that the manager has applied.
 func ownOf(entries []metav1.ManagedFieldsEntry, manager string) Own {
 	own := Own{Entry: Entry(entries, manager), Set: &Set{}}
 	if own.Entry == nil || own.Entry.FieldsV1 == nil {

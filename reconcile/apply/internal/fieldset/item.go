@@ -12,7 +12,7 @@ func (it *Item) find(live []any) int {
 	return -1
 }
 
-// Is reports whether the live item is this one.
+// Is reports whether the live item has the keys or the value of this item.
 func (it *Item) Is(live any) bool {
 	if it.Keys == nil {
 		return content.EqualScalars(it.Value, live)
@@ -29,8 +29,7 @@ func (it *Item) Is(live any) bool {
 	return true
 }
 
-// Names reports whether an item of a list has all keys of this one, or its
-// value.
+// Names reports whether a list item has all keys of this item, or its value.
 func (it *Item) Names(item any) bool {
 	if it.Keys == nil {
 		return content.EqualScalars(it.Value, item)
@@ -47,8 +46,7 @@ func (it *Item) Names(item any) bool {
 	return true
 }
 
-// Means reports whether an item of a list is this one, or may be: keys that it
-// leaves out may be defaults.
+// Means reports whether a list item is, or may be, this item: missing keys may be defaults.
 func (it *Item) Means(item any) bool {
 	m, ok := item.(map[string]any)
 	if it.Keys == nil || !ok {
@@ -88,7 +86,7 @@ func (s *Set) Intersects(content any) bool {
 	return true
 }
 
-// intersects leaves out the keys, which everybody owns with one value.
+// intersects ignores the keys, which all managers own with the same value.
 func (it *Item) intersects(item any) bool {
 	m, _ := item.(map[string]any)
 	for i := range it.Set.Fields {

@@ -13,9 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// EqualValues reports whether live is for sure what the server makes of intent.
-// Without a schema that says otherwise only equal JSON is equal, and what is
-// absent equals nothing else.
+// EqualValues reports whether live is certainly the result of the server for intent. Without a schema only equal JSON is equal, and an
+// absent value equals no other value.
 func EqualValues(s Schema, intent, live any) bool {
 	switch {
 	case s.source == sourceServer && s.goType != nil:
@@ -27,8 +26,7 @@ func EqualValues(s Schema, intent, live any) bool {
 	}
 }
 
-// equalJSON compares by value. A field that only the live object has may be a
-// default that the schema of exactly this field has.
+// equalJSON compares by value. A field that only the live object has may be a default in the schema of this field.
 func equalJSON(s Schema, intent, live any) bool {
 	switch want := intent.(type) {
 	case map[string]any:
@@ -64,9 +62,8 @@ func equalJSON(s Schema, intent, live any) bool {
 	}
 }
 
-// equalServed reports whether two JSON values are one value in a Go type that
-// the API server decodes them into: what is absent is the zero value where there
-// is no pointer, quantities are canonical, and defaults are filled in.
+// equalServed reports whether two JSON values are equal in the Go type into which the API server decodes them: a missing value is the zero
+// value unless the field is a pointer, quantities are canonical, and defaults are filled in.
 func equalServed(t reflect.Type, want, have any) bool {
 	if t.Kind() == reflect.Pointer {
 		if content.IsAbsent(want) || content.IsAbsent(have) {
@@ -141,7 +138,7 @@ func equalField(fields map[string]structField, name string, want, have any) bool
 	return unset && slices.ContainsFunc(defaultsOf(f.in, name), func(d any) bool { return equalServed(f.goType, d, have) })
 }
 
-// equalMaps wants the same keys: a key is there or not.
+// equalMaps requires the same keys.
 func equalMaps(elem reflect.Type, want, have any) bool {
 	w, wantIs := orZero(want, map[string]any{}).(map[string]any)
 	h, haveIs := orZero(have, map[string]any{}).(map[string]any)
@@ -176,7 +173,7 @@ var (
 	typeIntOrString = reflect.TypeFor[intstr.IntOrString]() //nolint:gochecknoglobals // a constant
 )
 
-// equalQuantities reports whether both have one canonical form.
+// equalQuantities reports whether both have the same canonical form.
 func equalQuantities(want, have any) bool {
 	w, wantIs := canonical(want)
 	h, haveIs := canonical(have)
@@ -206,7 +203,7 @@ func get(m map[string]any, name string) any {
 	return content.Absent{}
 }
 
-// sortedKeys returns the keys; sorting is left out where nobody sees the order.
+// sortedKeys returns the keys; they are sorted only if the order is visible.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V, ordered bool) []K {
 	keys := make([]K, 0, len(m))
 	keys = slices.AppendSeq(keys, maps.Keys(m))

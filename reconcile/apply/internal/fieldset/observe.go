@@ -8,17 +8,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// Observation is what is compared of a live object. The zero value has seen
-// nothing.
+// Observation is the compared state of a live object. The zero value is empty.
 type Observation struct {
-	// Content is what the object encodes to. It is shared with the object where
-	// that is unstructured.
+	// Content is the encoded object. It is shared with an unstructured object.
 	Content map[string]any
-	// Own is what our manager owns of it.
+	// Own are the engine's fields in the object.
 	Own Own
 }
 
-// Observe reads what is compared of an object of the API server.
+// Observe reads the compared state of an object from the API server.
 func Observe(e *content.Encoder, o client.Object, manager string) (Observation, error) {
 	live, err := e.Live(o)
 	if err != nil {

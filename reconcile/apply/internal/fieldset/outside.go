@@ -8,8 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// Outside returns the paths of the owned fields that value does not have, each
-// at the highest node of which value has nothing, sorted.
+// Outside returns the paths of owned fields that are missing in value, each at the highest missing node, sorted.
 func (s *Set) Outside(value any) []string {
 	paths := s.outside(nil, "", value)
 	slices.Sort(paths)
@@ -40,7 +39,7 @@ func (s *Set) outside(paths []string, at string, value any) []string {
 	return paths
 }
 
-// selector names the item as the API server does: [name="web"], or ["value"].
+// selector formats the item as the API server does: [name="web"], or ["value"].
 func (it *Item) selector() string {
 	if it.Keys == nil {
 		return "[" + rendered(it.Value) + "]"
@@ -59,7 +58,7 @@ func rendered(value any) string {
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		return "?" // no value of a parsed entry
+		return "?" // not the value of a parsed entry
 	}
 	return string(data)
 }

@@ -4,10 +4,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// overridden reports whether a planned value has become another one in the answer
-// to an apply, and not only got company by defaults. Something between the
-// engine and the store has done that, such as a mutating webhook, and may end
-// without any change of the object.
+// overridden reports whether the answer to an apply has another value for a planned field, beyond added defaults. A mutating webhook, for
+// example, has changed it. That can end without a change of the object.
 func overridden(schema Schema, set *Set, intent, live any) bool {
 	switch want := intent.(type) {
 	case map[string]any:
@@ -60,8 +58,7 @@ func overriddenWhole(schema Schema, want, have []any) bool {
 	return false
 }
 
-// overriddenItem compares items that are owned one by one. One that is missing
-// is for [Taken] to find.
+// overriddenItem compares items that are owned separately. [Taken] finds missing items.
 func overriddenItem(schema Schema, set *Set, want, have []any) bool {
 	for i, at := range pairItems(schema, set, want) {
 		if at < 0 {

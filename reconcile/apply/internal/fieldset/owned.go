@@ -1,12 +1,11 @@
 package fieldset
 
-// OwnedPart is the part of a live value that belongs to a field set. It
-// reports false if the value lacks something that is owned.
+// OwnedPart returns the part of a live value that belongs to a field set. It returns false if the value lacks an owned field.
 func OwnedPart(set *Set, want, live any) (part any, complete bool) {
 	if set.Leaf() {
 		wanted, empty := want.(map[string]any)
 		if _, isMap := live.(map[string]any); isMap && empty && len(wanted) == 0 {
-			return want, true // an empty map is owned, not what others put into it
+			return want, true // an empty map is owned, but not the values of other managers in it
 		}
 		return live, true
 	}
@@ -65,7 +64,7 @@ func ownedItems(set *Set, want any, live []any) (any, bool) {
 	return out, complete && len(out) == len(set.Items)
 }
 
-// of is the planned item that this one is, nil if there is none.
+// of returns the planned item with the same keys, nil if there is none.
 func (it *Item) of(planned []any) any {
 	for _, item := range planned {
 		if it.Means(item) {

@@ -11,9 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// Path names a field: names separated by dots; a name with other characters
-// than letters, digits, dash and underscore in brackets and quotes; an item of
-// a list with keys by its keys in brackets.
+// Path names a field. Names are separated by dots. A name with characters other than letters, digits, dash and underscore is written in
+// brackets and quotes. An item of a keyed list is selected by its keys in brackets:
 //
 //	spec.replicas
 //	metadata.annotations["example.com/class"]
@@ -29,10 +28,10 @@ type pathElement struct {
 	keys []keyValue
 }
 
-// keyValue is a key of a list item.
+// keyValue is one key of a list item.
 type keyValue struct {
 	key, value string
-	// byDefault reports that an item without the key has this value.
+	// byDefault reports that the value is the default of the key.
 	byDefault bool
 }
 
@@ -41,8 +40,7 @@ var (
 	errPathBracket = errors.New(`want ["name"] or [key=value,...]`)
 )
 
-// ParsePath parses a path. A leading dot is allowed. The error names the path
-// and the place.
+// ParsePath parses a path. A leading dot is allowed. The error names the path and the position.
 func ParsePath(text string) (Path, error) {
 	var p Path
 	rest := strings.TrimPrefix(text, ".")
@@ -112,7 +110,7 @@ func parseBracket(text string) (pathElement, string, error) {
 	return pathElement{keys: keys}, after, nil
 }
 
-// String returns the canonical form, which [ParsePath] reads.
+// String returns the canonical form, which [ParsePath] accepts.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, e := range p.elements {
@@ -138,7 +136,7 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// Steps returns the names of the fields on the way, empty for items of lists.
+// Steps returns the field names on the path, empty for list items.
 func (p Path) Steps() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, e := range p.elements {
@@ -190,9 +188,8 @@ func (e pathElement) selects(item any) bool {
 	return true
 }
 
-// withDefaults is the path, which also selects items that leave a key out whose
-// value is what the server fills in. is reports whether the items of the list at
-// a path have such a default.
+// withDefaults returns a path that also selects items without a key whose default is the wanted value. is reports whether the list at a
+// path has this default for the key.
 func withDefaults(p Path, is func(list Path, key, value string) bool) Path {
 	out := Path{slices.Clone(p.elements)}
 	for i := range out.elements {
@@ -206,8 +203,7 @@ func withDefaults(p Path, is func(list Path, key, value string) bool) Path {
 	return out
 }
 
-// Remove takes the value at the path out of unstructured content, and maps
-// that become empty by it. Lists keep their other items.
+// Remove removes the value at the path from unstructured content, and maps that become empty. Lists keep their other items.
 func (p Path) Remove(content map[string]any) {
 	if _, ok := p.Lookup(content); ok {
 		remove(content, p.elements)
@@ -255,7 +251,7 @@ func removeItem(l []any, path []pathElement) any {
 	return out
 }
 
-// Owns reports whether a field set has the path or something below it.
+// Owns reports whether a field set has the path or a field below it.
 func (p Path) Owns(set *Set) bool {
 	for _, e := range p.elements {
 		if set == nil {

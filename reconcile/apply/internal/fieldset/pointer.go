@@ -7,28 +7,27 @@ import (
 	"strings"
 )
 
-// Place is a field of an object that exists.
+// Place is an existing field of an object.
 type Place struct {
-	// Text is the path as the API server writes it:
-	// .spec.ports[port=80].nodePort.
+	// Text is the path in the notation of the API server: .spec.ports[port=80].nodePort.
 	Text string
 	// Pointer is the JSON pointer (RFC 6901): /spec/ports/0/nodePort.
 	Pointer string
-	// Value is what is there.
+	// Value is the value of the field.
 	Value any
-	// Path is the path that names it.
+	// Path is the path that selected the field.
 	Path Path
-	// Items are the items of lists on the way.
+	// Items are the list items on the path.
 	Items []ItemKey
 
 	steps []placeStep
 }
 
-// ItemKey is a key that an item of a list has, by which it can be known again.
+// ItemKey is a key of a list item, which identifies the item.
 type ItemKey struct {
 	// Pointer is the JSON pointer of the key.
 	Pointer string
-	// Value is its value.
+	// Value is the value of the key.
 	Value any
 }
 
@@ -38,10 +37,8 @@ type placeStep struct {
 	index int // -1 for a name
 }
 
-// Places returns all places in content that the paths name: several where the
-// keys of a path select several items of a list, and none below another one.
-// Those that come later in a list come first, so that they can be removed in
-// this order.
+// Places returns all places in content that the paths select: several if the keys of a path select several items of a list, and none below
+// another place. Later list items come first, so that the places can be removed in this order.
 func Places(content any, paths ...Path) []Place {
 	var all []Place
 	for _, p := range paths {
@@ -61,7 +58,7 @@ func Places(content any, paths ...Path) []Place {
 	return out
 }
 
-// within reports whether the place is the other one, or below it.
+// within reports whether the place is the other one or below it.
 func (p *Place) within(other *Place) bool {
 	return len(p.steps) >= len(other.steps) && slices.Equal(p.steps[:len(other.steps)], other.steps)
 }

@@ -11,35 +11,33 @@ import (
 
 var typeObjectMeta = reflect.TypeFor[metav1.ObjectMeta]() //nolint:gochecknoglobals // a constant
 
-// Hasher hashes what an object has of an intent.
+// Hasher hashes the part of an object that an intent owns.
 type Hasher struct{ *content.Hasher }
 
-// Subject is what a live object is compared with, and by what.
+// Subject is a live object with the intent and the fields that it is compared by.
 type Subject struct {
 	Schema Schema
 	// Set are the fields that the manager owns.
 	Set *Set
-	// Intent is what would be sent, Live what the API server has.
+	// Intent is the content that would be sent; Live is the content of the object.
 	Intent, Live map[string]any
-	// Part reports that the intent is not all of the plan, so that what it is
-	// counts, too.
+	// Part reports that the intent is only a part of the plan, so that the projection includes the intent.
 	Part bool
-	// Others is a hash of who else owns fields. It counts where an object that is
-	// planned with nothing in it holds something: an apply removes what is nobody's.
+	// Others returns a hash of the other owners of fields. It is part of the projection if an object that is planned as empty has
+	// contents, because an apply removes contents without an owner.
 	Others func() uint64
 }
 
-// Verdict is what a comparison has found.
+// Verdict is the result of a comparison.
 type Verdict struct {
-	// Projection is the hash of what is compared.
+	// Projection is the hash of the compared state.
 	Projection uint64
-	// Known reports that it is the one that is known, Agrees that an apply would
-	// change nothing; of a projection that is known this is not asked.
+	// Known reports that the projection equals the known one. Agrees reports that an apply would change nothing; it is not computed for a
+	// known projection.
 	Known, Agrees bool
 }
 
-// Compare decides whether an apply would change the live object. known is the
-// projection with which the same intent was true before, 0 for none.
+// Compare decides whether an apply would change the live object. known is the projection of the last proof of the same intent, 0 for none.
 func (h Hasher) Compare(s Subject, known uint64) Verdict {
 	if s.Set == nil {
 		s.Set = &Set{}
@@ -53,7 +51,7 @@ func (h Hasher) Compare(s Subject, known uint64) Verdict {
 	return v
 }
 
-// ProjectionOf is the [Hasher.Projection] of a subject.
+// ProjectionOf returns the [Hasher.Projection] of a subject.
 func (h Hasher) ProjectionOf(s Subject) uint64 {
 	if s.Set == nil {
 		s.Set = &Set{}
@@ -68,8 +66,7 @@ func (h Hasher) ProjectionOf(s Subject) uint64 {
 	return projected
 }
 
-// holdsMore reports whether an object that is ours and planned with nothing in it
-// holds something.
+// holdsMore reports whether an owned object that is planned as empty has contents.
 func holdsMore(set *Set, intent, live map[string]any) bool {
 	for i := range set.Fields {
 		f := &set.Fields[i]
@@ -85,17 +82,16 @@ func holdsMore(set *Set, intent, live map[string]any) bool {
 	return false
 }
 
-// Learnt is what the answer to an apply says.
+// Learnt is the result of an answer to an apply.
 type Learnt struct {
-	// Projection is the hash of what is compared from now on.
+	// Projection is the hash of the compared state from now on.
 	Projection uint64
-	// Taken reports that the server has taken the intent as it is, Overridden
-	// that it has given planned fields other values.
+	// Taken reports that the server has accepted the intent without changes; Overridden reports that it has changed planned fields.
 	Taken, Overridden bool
 }
 
-// Learn returns what the answer to an apply of the intent says. What is at the
-// paths of createOnly is sent once and not compared: it is taken out of the intent.
+// Learn returns the result of an answer to an apply of the intent. Values at the paths of createOnly are sent once and not compared; they
+// are removed from the intent.
 func (h Hasher) Learn(s Subject, createOnly []Path) Learnt {
 	learnt := Learnt{Taken: Taken(s.Schema, s.Set, s.Intent, s.Live)}
 	s.Leave(createOnly)
@@ -103,8 +99,7 @@ func (h Hasher) Learn(s Subject, createOnly []Path) Learnt {
 	return learnt
 }
 
-// Leave takes what is at the paths out of the intent, and out of what is
-// compared, save a part of what is owned as a whole.
+// Leave excludes the values at the paths from the intent and from the comparison, except parts of a value that is owned as a whole.
 func (s *Subject) Leave(paths []Path) {
 	for _, path := range paths {
 		if path.PartOf(s.Set) {
@@ -118,17 +113,13 @@ func (s *Subject) Leave(paths []Path) {
 // projector hashes a projection.
 type projector struct {
 	Hasher
-	// open reports whether the fields of an object that is planned with nothing
-	// in it are owned one by one, as in the kinds of Kubernetes, unless the
-	// object is owned as a whole and its entry goes with a change. Elsewhere an
-	// apply may remove what is in it and nobody's.
+	// open reports whether the fields of an object that is planned as empty are owned separately, as in the kinds of Kubernetes, unless
+	// the object is owned as a whole. In other kinds an apply may remove contents without an owner.
 	open bool
 }
 
-// Projection is the hash of the fields that a manager owns and of their
-// values in the live object. Remembered beside the hash of the intent that
-// led to it, it proves later that nothing of ours has changed, whatever the
-// server made of the values.
+// Projection returns the hash of the fields that a manager owns and of their values in the live object. Stored with the hash of the
+// applied intent, it proves later that no owned field has changed, even if the server has changed the values.
 func (h Hasher) Projection(schema Schema, set *Set, intent, live map[string]any) uint64 {
 	s := h.Start()
 	p := projector{h, schema.source == sourceServer}
@@ -139,7 +130,7 @@ func (h Hasher) Projection(schema Schema, set *Set, intent, live map[string]any)
 func (h projector) project(s *maphash.Hash, set *Set, intent, live any) {
 	if set.Leaf() {
 		if m, ok := intent.(map[string]any); ok && len(m) == 0 && h.open && !content.IsAbsent(live) {
-			// An empty map is owned, not what others put into it.
+			// An empty map is owned, but not the values of other managers in it.
 			_ = s.WriteByte(content.TagMap)
 			return
 		}
@@ -154,7 +145,7 @@ func (h projector) project(s *maphash.Hash, set *Set, intent, live any) {
 		_ = s.WriteByte(content.TagTrue)
 	}
 	if content.IsAbsent(live) {
-		// Without it even its empty parts are gone.
+		// Without it even its empty parts are missing.
 		_ = s.WriteByte(content.TagNil)
 	}
 	if len(set.Fields) > 0 {
@@ -166,7 +157,7 @@ func (h projector) project(s *maphash.Hash, set *Set, intent, live any) {
 	_ = s.WriteByte(content.TagEnd)
 }
 
-// projectFields follows the order of the set, which is the server's.
+// projectFields uses the order of the set, which is the server's.
 func (h projector) projectFields(s *maphash.Hash, set *Set, intent, live any) {
 	want, _ := intent.(map[string]any)
 	have, _ := live.(map[string]any)
@@ -178,8 +169,8 @@ func (h projector) projectFields(s *maphash.Hash, set *Set, intent, live any) {
 	}
 }
 
-// projectEmpty adds which of the lists and objects are missing that are planned
-// with nothing in them: where their parts are owned one by one, they are nobody's.
+// projectEmpty adds which lists and objects that are planned as empty are missing. If their parts are owned separately, they have no
+// owner.
 func (h Hasher) projectEmpty(s *maphash.Hash, set *Set, intent, live map[string]any) {
 	var missing uint64
 	for name, value := range intent {
@@ -192,8 +183,7 @@ func (h Hasher) projectEmpty(s *maphash.Hash, set *Set, intent, live map[string]
 	}
 }
 
-// missing is a number for the parts of an intent of nothing but empty objects
-// and lists that are not there; 0 if all are.
+// missing returns a number for the missing parts of an intent that consists of empty objects and lists; 0 if none is missing.
 func (h Hasher) missing(intent, live any) uint64 {
 	if live == nil {
 		return 1
@@ -207,8 +197,7 @@ func (h Hasher) missing(intent, live any) uint64 {
 	return out
 }
 
-// projectItems follows the order of the live list, so that a changed order is
-// a changed projection, and leaves out the items of others.
+// projectItems uses the order of the live list, so that another order changes the projection. It ignores the items of other managers.
 func (h projector) projectItems(s *maphash.Hash, set *Set, intent, live any) {
 	want, _ := intent.([]any)
 	have, _ := live.([]any)
@@ -230,8 +219,8 @@ func (h projector) projectItems(s *maphash.Hash, set *Set, intent, live any) {
 	content.WriteUint(s, uint64(len(set.Items)-found))
 }
 
-// intentItem is the item of the intent that the set's item comes from; one that
-// leaves keys to their defaults where no other has them all.
+// intentItem returns the item of the intent for an item of the set. An item that leaves keys to their defaults matches if no other item
+// has all keys.
 func intentItem(it *Item, intent []any) any {
 	for _, want := range intent {
 		if it.Names(want) {
@@ -246,9 +235,8 @@ func intentItem(it *Item, intent []any) any {
 	return nil
 }
 
-// Shape is the hash of the live values at the paths of the intent, without
-// knowledge of ownership: lists count as a whole, and so does an object unless
-// the schema has its fields owned one by one.
+// Shape returns the hash of the live values at the paths of the intent, independent of ownership. Lists are hashed entirely, and so are
+// objects unless the schema shows that their fields are owned separately.
 func (h Hasher) Shape(schema Schema, intent, live map[string]any) uint64 {
 	s := h.Start()
 	for _, name := range sortedKeys(intent, true) {

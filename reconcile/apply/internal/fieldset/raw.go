@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ExcludeFields removes from a what b owns too. Who owns something without parts
-// where a has parts owns an empty list or object, and not the parts.
+// ExcludeFields removes the fields from a that b also owns. If b owns a node without parts and a owns parts of it, b owns only an empty
+// list or object, and the parts stay.
 func ExcludeFields(a, b map[string]any) {
 	for name, below := range b {
 		ours, ok := a[name].(map[string]any)
@@ -29,8 +29,7 @@ func ExcludeFields(a, b map[string]any) {
 	}
 }
 
-// SubtractFields removes the fields of b from a. A leaf of b takes all that is below
-// it: the other is what the server has split.
+// SubtractFields removes the fields of b from a. A leaf of b removes everything below it, because the server has split the rest.
 func SubtractFields(a, b map[string]any) {
 	for name, below := range b {
 		theirs, ok := a[name].(map[string]any)
@@ -48,13 +47,13 @@ func SubtractFields(a, b map[string]any) {
 	}
 }
 
-// onlyItself reports that nothing is left below a field.
+// onlyItself reports whether a field has nothing below it.
 func onlyItself(fields map[string]any) bool {
 	_, itself := fields["."]
 	return itself && len(fields) == 1
 }
 
-// RawFields are the fields of an entry as in fieldsV1.
+// RawFields returns the fields of an entry as in fieldsV1.
 func RawFields(e *metav1.ManagedFieldsEntry) (map[string]any, error) {
 	if e.FieldsV1 == nil {
 		return nil, nil //nolint:nilnil // no fields
@@ -87,9 +86,8 @@ func UnionFields(a, b map[string]any) {
 	}
 }
 
-// TakePlanned moves the fields that content has from one set to another, of lists
-// with keys item by item. What a list or object is itself stays where other parts
-// of it stay.
+// TakePlanned moves the fields that content has from one set to another. Keyed lists are moved item by item. The entry of a list or object
+// itself stays while it has other parts.
 func TakePlanned(from map[string]any, content any) map[string]any {
 	taken := map[string]any{}
 	for key, below := range from {
@@ -116,8 +114,8 @@ func TakePlanned(from map[string]any, content any) map[string]any {
 	return taken
 }
 
-// TakeCommon moves the fields that both sets have out of one set, item by item. What a list or object is itself stays where other parts of it
-// stay.
+// TakeCommon moves the fields that both sets have out of one set, item by item. The entry of a list or object itself stays while it has
+// other parts.
 func TakeCommon(from, other map[string]any) map[string]any {
 	taken := map[string]any{}
 	for key, below := range from {
@@ -142,7 +140,7 @@ func TakeCommon(from, other map[string]any) map[string]any {
 	return taken
 }
 
-// plannedAt returns what content has at a key of fieldsV1.
+// plannedAt returns the value of content at a key of fieldsV1.
 func plannedAt(key string, content any) (any, bool) {
 	switch at := content.(type) {
 	case map[string]any:
@@ -166,7 +164,7 @@ func plannedAt(key string, content any) (any, bool) {
 	return nil, false
 }
 
-// EncodeFields is the opposite of [RawFields].
+// EncodeFields is the inverse of [RawFields].
 func EncodeFields(fields map[string]any) (*metav1.FieldsV1, error) {
 	raw, err := json.Marshal(fields)
 	if err != nil {
@@ -175,7 +173,7 @@ func EncodeFields(fields map[string]any) (*metav1.FieldsV1, error) {
 	return metav1.NewFieldsV1(string(raw)), nil
 }
 
-// SubtractLeaves removes the leaves of b from a, and what is left empty by that.
+// SubtractLeaves removes the leaves of b from a, and nodes that become empty.
 func SubtractLeaves(a, b map[string]any) {
 	for name, below := range b {
 		mine, _ := a[name].(map[string]any)
@@ -186,9 +184,8 @@ func SubtractLeaves(a, b map[string]any) {
 	}
 }
 
-// Cut removes what is at the path from fields as in fieldsV1, with what is left
-// empty by that, and reports whether there was something. A value that is owned
-// as a whole above the path stays.
+// Cut removes the fields at the path, in the form of fieldsV1, and nodes that become empty. It reports whether there were any. A value
+// above the path that is owned as a whole stays.
 func (p Path) Cut(fields map[string]any) bool { return cut(fields, p.elements) }
 
 func cut(fields map[string]any, path []pathElement) bool {
@@ -216,7 +213,7 @@ func cut(fields map[string]any, path []pathElement) bool {
 	return found
 }
 
-// isKey reports whether a key of fieldsV1 is that of the element.
+// isKey reports whether a key of fieldsV1 names the element.
 func (e pathElement) isKey(key string) bool {
 	if e.keys == nil {
 		return key == "f:"+e.name

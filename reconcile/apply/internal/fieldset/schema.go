@@ -11,37 +11,33 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// source is where the knowledge about a kind comes from.
+// source is the source of a schema.
 type source int
 
 const (
 	// Without a source only equal JSON is equal.
 	_ source = iota
-	// sourceForeign is the Go type of somebody's own kind. The API server does
-	// not know it, so that it proves nothing; and as decoding into it may have
-	// lost fields, what is owned as a whole cannot be compared through it.
+	// sourceForeign is the Go type of a custom resource. The API server does not use it, so equality in it proves nothing. Decoding into
+	// it may have lost fields, so values that are owned as a whole cannot be compared.
 	sourceForeign
-	// sourceGateway is a Go type of Gateway API, whose definitions have known
-	// defaults and are complete in Go.
+	// sourceGateway is a Go type of Gateway API. Its defaults are known, and it has all fields.
 	sourceGateway
-	// sourceServer is a Go type that the API server itself decodes the kind
-	// into. What is one value in this type is one value for the server.
+	// sourceServer is a Go type into which the API server itself decodes the kind. Values that are equal in this type are equal for the
+	// server.
 	sourceServer
 )
 
-// Schema is what is known about the values at one place of the objects of a
-// kind. The zero Schema knows nothing.
+// Schema is the known schema of the values at one place of a kind. The zero Schema is unknown.
 type Schema struct {
 	source source
 	goType reflect.Type
-	// merged reports that the values are a list whose items are owned one by one.
+	// merged reports that the values are a list whose items are owned separately.
 	merged bool
 	// whole reports that the values are a map that is owned as a whole.
 	whole bool
 }
 
-// SchemaOf returns what is known about a kind. goType is the struct that the
-// objects are read into, nil for unstructured ones.
+// SchemaOf returns the schema of a kind. goType is the struct into which objects are read, nil for unstructured ones.
 func SchemaOf(gvk schema.GroupVersionKind, goType reflect.Type, known *runtime.Scheme) Schema {
 	if t := scheme.Scheme.AllKnownTypes()[gvk]; t != nil && served(t) && (goType == nil || goType == t) {
 		return Schema{source: sourceServer, goType: t}
@@ -69,12 +65,12 @@ const (
 
 func served(t reflect.Type) bool { return strings.HasPrefix(t.PkgPath(), "k8s.io/api/") }
 
-// apiextensions are served by the API server like the built-in kinds.
+// apiextensions reports whether the kind belongs to apiextensions, which the API server serves like the built-in kinds.
 func apiextensions(gvk schema.GroupVersionKind, t reflect.Type) bool {
 	return gvk.Group == "apiextensions.k8s.io" && strings.HasPrefix(t.PkgPath(), "k8s.io/apiextensions-apiserver/pkg/apis/")
 }
 
-// Below returns what is known about the values at a path.
+// Below returns the schema of the values at a path.
 func (s Schema) Below(path Path) Schema {
 	for name := range path.Steps() {
 		if name == "" {
@@ -86,7 +82,7 @@ func (s Schema) Below(path Path) Schema {
 	return s
 }
 
-// field is the schema of a field, or of a map's entry.
+// field returns the schema of a field, or of a map's entry.
 func (s Schema) field(name string) Schema {
 	t := s.plain()
 	if t == nil {
@@ -102,7 +98,7 @@ func (s Schema) field(name string) Schema {
 	return Schema{}
 }
 
-// elem is the schema of the items of a list.
+// elem returns the schema of the items of a list.
 func (s Schema) elem() Schema {
 	if t := s.plain(); t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
 		return Schema{source: s.source, goType: t.Elem()}
@@ -110,7 +106,7 @@ func (s Schema) elem() Schema {
 	return Schema{}
 }
 
-// plain is the type without pointers, nil if values of it encode themselves.
+// plain returns the type without pointers, nil if it has a JSON method.
 func (s Schema) plain() reflect.Type {
 	t := s.goType
 	for t != nil && t.Kind() == reflect.Pointer {
@@ -122,8 +118,7 @@ func (s Schema) plain() reflect.Type {
 	return t
 }
 
-// loses reports whether reading an object into the type may have lost a part
-// of the value: a field that the struct does not have, or a zero.
+// loses reports whether reading an object into the type may have lost a part of the value: an unknown field, or a zero.
 func (s Schema) loses() bool { return s.source == sourceForeign && holdsStruct(s.goType, 0) }
 
 func holdsStruct(t reflect.Type, depth int) bool {
@@ -143,8 +138,7 @@ func holdsStruct(t reflect.Type, depth int) bool {
 	}
 }
 
-// keepsAll reports whether a type that encodes itself is known to keep what it
-// was decoded from. Another one may leave out what it does not know.
+// keepsAll reports whether a type with a JSON method is known to keep all fields. Other types may omit fields that they do not know.
 func keepsAll(t reflect.Type) bool {
 	switch t.PkgPath() {
 	case "k8s.io/apimachinery/pkg/api/resource", "k8s.io/apimachinery/pkg/util/intstr", "k8s.io/apimachinery/pkg/apis/meta/v1",
@@ -163,10 +157,10 @@ func encodesItself(t reflect.Type) bool {
 // structField is one JSON field of a struct.
 type structField struct {
 	goType reflect.Type
-	// in is the struct that declares it, which may be embedded.
+	// in is the struct that declares the field, possibly an embedded one.
 	in reflect.Type
-	// merged reports that its patch strategy is to merge a list, which in the
-	// types of the API server comes with items that are owned one by one.
+	// merged reports that the patch strategy of the field is to merge a list. In the types of the API server, the items of such lists are
+	// owned separately.
 	merged bool
 }
 
@@ -185,7 +179,7 @@ func fieldsOf(t reflect.Type) map[string]structField {
 	return out
 }
 
-// pointee is the type that a pointer points to.
+// pointee returns the type that a pointer points to.
 func pointee(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
@@ -193,7 +187,7 @@ func pointee(t reflect.Type) reflect.Type {
 	return t
 }
 
-// addFields adds those of embedded structs first, so that outer ones hide them.
+// addFields adds the fields of embedded structs first, so that outer fields hide them.
 func addFields(t reflect.Type, out map[string]structField, within map[reflect.Type]bool) {
 	if within[t] {
 		return // it embeds itself
@@ -220,7 +214,7 @@ func addFields(t reflect.Type, out map[string]structField, within map[reflect.Ty
 	}
 }
 
-// wholeMap reports whether a map in a field of a struct is owned as a whole.
+// wholeMap reports whether a map in a struct field is owned as a whole.
 func wholeMap(in reflect.Type, name string) bool {
 	switch in.PkgPath() + "." + in.Name() {
 	case "k8s.io/api/core/v1.PodSpec", "k8s.io/api/node/v1.Scheduling":

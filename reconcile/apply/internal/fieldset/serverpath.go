@@ -8,11 +8,9 @@ import (
 	"strings"
 )
 
-// ServerPath finds the field of content that a path as the server writes it
-// in a conflict means, such as .spec.ports[port=80,protocol="TCP"].nodePort.
-// The server does not quote names, so that only the content tells where the
-// name ends in .metadata.annotations.example.com/class. It reports whether
-// content has such a field.
+// ServerPath finds the field of content for a path in the notation of the API server, such as
+// .spec.ports[port=80,protocol="TCP"].nodePort. The server does not quote names; the content determines where the name in
+// .metadata.annotations.example.com/class ends. It returns false if content has no such field.
 func ServerPath(content any, text string) (Path, bool) {
 	elements, ok := serverElements(content, text)
 	return Path{elements: elements}, ok
@@ -40,8 +38,7 @@ func serverName(m map[string]any, text string) ([]pathElement, bool) {
 	return nil, false
 }
 
-// namesOf returns the names of the map that text may begin with, the longest
-// first.
+// namesOf returns the keys of the map that are a prefix of text, the longest first.
 func namesOf(m map[string]any, text string) []string {
 	rest, ok := strings.CutPrefix(text, ".")
 	if !ok {
@@ -67,8 +64,7 @@ func serverItem(l []any, text string) ([]pathElement, bool) {
 	return append([]pathElement{{keys: keys}}, below...), ok
 }
 
-// meansItem reports whether the keys are those of the item, which may leave
-// keys to their defaults. An item of a set is its own key.
+// meansItem reports whether the keys match the item, which may omit keys with defaults. An item of a set is its own key.
 func meansItem(keys []keyValue, item any) bool {
 	m, ok := item.(map[string]any)
 	if !ok {
@@ -82,8 +78,7 @@ func meansItem(keys []keyValue, item any) bool {
 	return true
 }
 
-// serverKeys parses [name="main"], [port=80,protocol="TCP"] or [="value"], and
-// returns what follows.
+// serverKeys parses [name="main"], [port=80,protocol="TCP"] or [="value"], and returns the remaining text.
 func serverKeys(text string) (keys []keyValue, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(text, "[")
 	for ok {
@@ -108,10 +103,9 @@ func serverKeys(text string) (keys []keyValue, rest string, ok bool) {
 	return nil, "", false
 }
 
-// Leave leaves the field at a path, as the server or a comparison writes
-// it, to others: what is ours of it, by the set, gets the live value, and the
-// rest is taken out, with what becomes empty by that. It reports whether want
-// has the field; nil is left when nothing is.
+// Leave leaves the field at a path, in the notation of the server or of a comparison, to other managers. Owned parts of it get the live
+// value. The other parts are removed, and nodes that become empty. It reports whether want has the field, and returns nil if nothing is
+// left.
 func Leave(want any, set *Set, live any, text string) (any, bool) {
 	if text == "" {
 		if set == nil || live == nil {
@@ -186,8 +180,7 @@ func leaveItem(want []any, set *Set, live []any, text string) (any, bool) {
 	return out, true
 }
 
-// itemOf finds the item that text begins with, by index or by keys, and
-// returns what follows. The index is -1 if there is none.
+// itemOf finds the item that text starts with, by index or by keys, and returns the remaining text. The index is -1 if there is none.
 func itemOf(l []any, text string) (at int, rest string) {
 	if inside, after, ok := strings.Cut(strings.TrimPrefix(text, "["), "]"); ok {
 		if i, err := strconv.Atoi(inside); err == nil && i >= 0 && i < len(l) {
@@ -201,7 +194,7 @@ func itemOf(l []any, text string) (at int, rest string) {
 	return slices.IndexFunc(l, func(item any) bool { return meansItem(keys, item) }), rest
 }
 
-// Contains reports whether the other path is this one or below it.
+// Contains reports whether the other path is this path or below it.
 func (p Path) Contains(other Path) bool {
 	if len(other.elements) < len(p.elements) {
 		return false
@@ -215,7 +208,7 @@ func (p Path) Contains(other Path) bool {
 	return true
 }
 
-// Below returns what of a field set is at the path, nil for nothing.
+// Below returns the part of a field set at the path, nil for none.
 func (p Path) Below(set *Set) *Set {
 	for _, e := range p.elements {
 		if set == nil {
@@ -229,8 +222,7 @@ func (p Path) Below(set *Set) *Set {
 	return set
 }
 
-// PartOf reports whether a field set has a value as a whole that the path leads
-// into.
+// PartOf reports whether a field set owns a value as a whole that contains the path.
 func (p Path) PartOf(set *Set) bool {
 	for _, e := range p.elements {
 		if set == nil {
@@ -244,8 +236,8 @@ func (p Path) PartOf(set *Set) bool {
 	return false
 }
 
-// Without returns the field set without what is at the path: an empty one where
-// nothing is left. What is not on the path is shared with the original.
+// Without returns the field set without the fields at the path, an empty set if none are left. Nodes that are not on the path are shared
+// with the original.
 func (p Path) Without(set *Set) *Set {
 	if p.Below(set) == nil {
 		return set
@@ -282,7 +274,7 @@ func withoutElements(set *Set, path []pathElement) *Set {
 	return emptyAsNil(&out)
 }
 
-// emptyAsNil drops a node of which nothing is left but what it stood above.
+// emptyAsNil drops a node that has nothing left below it.
 func emptyAsNil(set *Set) *Set {
 	if set.Leaf() && !set.Member {
 		return nil
@@ -290,7 +282,7 @@ func emptyAsNil(set *Set) *Set {
 	return set
 }
 
-// Put sets the value at the path, which content has.
+// Put sets the value at the path, which must exist in content.
 func (p Path) Put(content map[string]any, value any) {
 	if value == nil {
 		p.Remove(content)
@@ -322,7 +314,7 @@ func replace(content any, path []pathElement, value any) {
 	}
 }
 
-// Insert sets the value at the path and makes the maps and items on the way.
+// Insert sets the value at the path and creates missing maps and items.
 func (p Path) Insert(content map[string]any, value any) {
 	insert(content, p.elements, value)
 }
@@ -350,10 +342,10 @@ func insert(content any, path []pathElement, value any) any {
 	return append(l, insert(nil, path[1:], value))
 }
 
-// Child is the path of a field below this one.
+// Child returns the path of a field below this one.
 func (p Path) Child(name string) Path {
 	return Path{append(p.elements[:len(p.elements):len(p.elements)], pathElement{name: name})}
 }
 
-// Len is the number of names and items on the path.
+// Len returns the number of names and items in the path.
 func (p Path) Len() int { return len(p.elements) }

@@ -7,35 +7,32 @@ import (
 	"strings"
 )
 
-// Set is the set of fields of one managedFields entry as a tree, parsed
-// from its fieldsV1 form: "f:name" is a field, "k:{...}" an item of a list with
-// keys, "v:..." an item of a list that is a set, "." the node itself.
-// https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
+// Set is the tree of fields of one managedFields entry. In its fieldsV1 form "f:name" is a field, "k:{...}" an item of a keyed list,
+// "v:..." an item of a set, and "." the node itself. https://kubernetes.io/docs/reference/using-api/server-side-apply/#field-management
 type Set struct {
-	// member reports that the node itself is owned.
+	// Member reports that the node itself is owned.
 	Member bool
 	Fields []Field
 	Items  []Item
 }
 
-// Field is one field of a map or struct, and what is owned of it.
+// Field is one field of a map or struct, with the owned fields below it.
 type Field struct {
 	Name string
 	Set  *Set
 }
 
-// Item is one list item: by keys, or by value.
+// Item is one list item, identified by keys or by value.
 type Item struct {
 	Keys  map[string]any // nil for a value
 	Value any
 	Set   *Set
 }
 
-// Leaf reports that the node has nothing below it: a scalar, an atomic value, or
-// something empty.
+// Leaf reports whether the node has nothing below it: a scalar, an atomic value, or an empty one.
 func (s *Set) Leaf() bool { return len(s.Fields) == 0 && len(s.Items) == 0 }
 
-// Field returns what is owned of a field, nil for nothing.
+// Field returns the owned part of a field, nil for none.
 func (s *Set) Field(name string) *Set {
 	for i := range s.Fields {
 		if s.Fields[i].Name == name {
@@ -45,7 +42,7 @@ func (s *Set) Field(name string) *Set {
 	return nil
 }
 
-const maxFieldDepth = 256 // far above what a schema has; bounds the recursion
+const maxFieldDepth = 256 // far above any schema; bounds the recursion
 
 // Parse parses the fieldsV1 form.
 func Parse(raw []byte) (*Set, error) {

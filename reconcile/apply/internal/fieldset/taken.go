@@ -4,10 +4,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// Taken reports whether an apply of intent was taken as it is: its fields are
-// ours in the answer, and there, whatever the server made of their values. An
-// apply that empties a list or an object loses the field at first, and has it
-// when the same is applied once more.
+// Taken reports whether the server accepted an apply of intent: the answer has its fields, and the engine owns them, whatever their
+// values. An apply that empties a list or object loses the field at first; a second identical apply adds it.
 func Taken(schema Schema, set *Set, intent, live any) bool {
 	if set.Leaf() {
 		return takenLeaf(schema, set, intent, live)
@@ -27,9 +25,8 @@ func Taken(schema Schema, set *Set, intent, live any) bool {
 	return true
 }
 
-// takenLeaf handles what is owned without parts: a value, something owned as a
-// whole, or an object of which only lists and objects with nothing in them are
-// planned.
+// takenLeaf handles nodes that are owned without parts: a scalar, a value that is owned as a whole, or an object whose planned contents
+// are only empty lists and objects.
 func takenLeaf(schema Schema, set *Set, intent, live any) bool {
 	want, isMap := intent.(map[string]any)
 	if !set.Member {
@@ -37,7 +34,7 @@ func takenLeaf(schema Schema, set *Set, intent, live any) bool {
 	}
 	have, _ := live.(map[string]any)
 	if isMap && len(want) == 0 && len(have) > 0 && !schema.partly() {
-		return false // what is in it may be of others, or left from before
+		return false // its contents may belong to other managers or to an earlier plan
 	}
 	if isMap && !schema.ownedWhole() {
 		for name, value := range want {
@@ -49,7 +46,7 @@ func takenLeaf(schema Schema, set *Set, intent, live any) bool {
 	return present(schema, intent, live)
 }
 
-// takenItems pairs items by the keys that the intent has: others are filled in.
+// takenItems pairs items by the keys in the intent; the server fills in other keys.
 func takenItems(schema Schema, set *Set, intent, live []any) bool {
 	used := make([]bool, len(set.Items))
 	for _, want := range intent {
@@ -71,7 +68,7 @@ func takenItems(schema Schema, set *Set, intent, live []any) bool {
 	return true
 }
 
-// agrees reports whether the intent has no other key than the item.
+// agrees reports whether the intent has no key that differs from the item's.
 func agrees(it *Item, intent any) bool {
 	if it.Keys == nil {
 		return content.EqualScalars(it.Value, intent)
@@ -85,9 +82,8 @@ func agrees(it *Item, intent any) bool {
 	return ok
 }
 
-// takenField handles what is owned only if something is in it: an empty list
-// whose items are owned one by one, and objects that hold nothing else. What
-// else is in it may be of others, or a default in place of what was emptied.
+// takenField handles nodes that are owned only if they have contents: an empty list whose items are owned separately, and objects that
+// only contain such lists. Other contents may belong to other managers, or be defaults.
 func takenField(schema Schema, set *Set, intent, live any) bool {
 	if set != nil {
 		return Taken(schema, set, intent, live)
@@ -112,14 +108,13 @@ func orEmpty(live any) any {
 	return live
 }
 
-// present reports whether there is a value, or none is the same. An object with
-// nothing in it is a value behind a pointer of the server's type; where the
-// server drops it for a reason of its own, one more apply says so.
+// present reports whether there is a value, or a missing value is equivalent. An empty object is a value behind a pointer of the server's
+// type. If the server drops it for another reason, one more apply shows that.
 func present(schema Schema, intent, live any) bool {
 	return live != nil || EqualValues(schema, intent, content.Absent{})
 }
 
-// hollow reports whether the value holds nothing but empty lists and objects.
+// hollow reports whether the value consists only of empty lists and objects.
 func hollow(value any) bool {
 	switch x := value.(type) {
 	case map[string]any:

@@ -2,11 +2,9 @@ package fieldset
 
 import "reflect"
 
-// ownedWhole reports whether objects at this place are owned as a whole. Only
-// then does an entry of managedFields without parts cover an object with parts;
-// else it comes from a plan of an empty object, and the parts are nobody's or
-// somebody else's. Source: x-kubernetes-map-type in the OpenAPI documents of
-// Kubernetes. Of other kinds nobody knows.
+// ownedWhole reports whether objects at this place are owned as a whole. Only then does an entry of managedFields without parts include
+// the parts of the object. Otherwise the entry comes from a plan of an empty object, and the parts have another owner or none. Source:
+// x-kubernetes-map-type in the OpenAPI documents of Kubernetes. For other kinds it is unknown.
 func (s Schema) ownedWhole() bool {
 	if s.source != sourceServer {
 		return false
@@ -18,8 +16,7 @@ func (s Schema) ownedWhole() bool {
 	return s.whole || (t != nil && t.Kind() == reflect.Struct && wholeStruct(t.PkgPath(), t.Name()))
 }
 
-// partly reports whether the fields of objects at this place are for sure owned
-// one by one.
+// partly reports whether the fields of objects at this place are certainly owned separately.
 func (s Schema) partly() bool { return s.source == sourceServer && s.plain() != nil && !s.ownedWhole() }
 
 func wholeStruct(path, name string) bool {

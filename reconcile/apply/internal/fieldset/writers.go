@@ -11,12 +11,10 @@ func Later(a, b *metav1.ManagedFieldsEntry) bool {
 	return a.Time != nil && (b.Time == nil || b.Time.Before(a.Time))
 }
 
-// firstApply is the manager to whom the API server gives all fields of an
-// object without managedFields when somebody applies to it.
+// firstApply is the manager to which the API server assigns all fields of an object without managedFields at the first apply.
 const firstApply = "before-first-apply"
 
-// MadeUp reports whether the entry is the one that the API server makes of an
-// object without managedFields when somebody applies to it.
+// MadeUp reports whether the API server created the entry at the first apply to an object without managedFields.
 func MadeUp(e *metav1.ManagedFieldsEntry) bool {
 	return e.Manager == firstApply && e.Operation == metav1.ManagedFieldsOperationUpdate && e.FieldsV1 != nil
 }
@@ -38,7 +36,7 @@ func OwnsMetadata(e *metav1.ManagedFieldsEntry, field, name string) bool {
 	return true
 }
 
-// Shortened reports whether the entries do not say what others own.
+// Shortened reports whether the entries lack the fields of other managers.
 func Shortened(entries []metav1.ManagedFieldsEntry) bool {
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
 }

@@ -13,23 +13,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// Marks are what the engine adds to what an author has planned.
+// Marks are the labels, annotations and references that the engine adds to a planned object.
 type Marks struct {
-	// PartOf is the value of the part-of label, Group that of the annotation of
-	// a group; empty for none.
+	// PartOf is the value of the part-of label; Group is the value of the group annotation; empty for none.
 	PartOf, Group string
-	// Shared marks an object that nobody owns alone, Sharing is the group that has a
-	// part in it, empty for none.
+	// Shared marks an object that several owners share; Sharing is the group that has a part in it, empty for none.
 	Shared  bool
 	Sharing string
 	// Owner is the controller reference, nil for none.
 	Owner map[string]any
 }
 
-// sharedValue is the same for all, so that all can own it.
+// sharedValue is the same for all owners, so that all can own it.
 const sharedValue = "true"
 
-// Body is what is sent for a child, without the object's identity.
+// Body returns the content that is sent for a child, without the object's identity.
 func Body(e *content.Encoder, c *apply.Child, gk schema.GroupKind, rules []Rule, m Marks) (map[string]any, error) {
 	body, err := e.Planned(Written(c), gk == schema.GroupKind{Kind: "Secret"})
 	if err != nil {
@@ -45,21 +43,19 @@ func Body(e *content.Encoder, c *apply.Child, gk schema.GroupKind, rules []Rule,
 	}
 	leaveAggregated(gk, body)
 	dropEmptyMetadata(body)
-	m.Add(body) // what the engine needs is no matter of rules
+	m.Add(body) // rules do not apply to the marks
 	return body, nil
 }
 
-// leaveAggregated removes the rules of an aggregated ClusterRole. The control plane sets them and overwrites other values. Published manifests
-// have an empty list there.
-// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
+// leaveAggregated removes the rules of an aggregated ClusterRole. The control plane sets them and overwrites other values. Published
+// manifests contain an empty list there. https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-clusterroles
 func leaveAggregated(gk schema.GroupKind, body map[string]any) {
 	if rule, _ := body["aggregationRule"].(map[string]any); len(rule) > 0 && gk == (schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}) {
 		delete(body, "rules")
 	}
 }
 
-// checkMetadata reports metadata of the wrong types, which unstructured content
-// may have.
+// checkMetadata returns an error for metadata of wrong types, which unstructured content may have.
 func checkMetadata(body map[string]any) error {
 	given, exists := body["metadata"]
 	metadata, ok := given.(map[string]any)
@@ -81,8 +77,7 @@ func checkMetadata(body map[string]any) error {
 	return nil
 }
 
-// dropEmptyMetadata leaves out empty labels and annotations: the server has no
-// such thing, and takes each apply of one for a change.
+// dropEmptyMetadata removes empty labels and annotations: the server does not store them, and treats each apply of one as a change.
 func dropEmptyMetadata(body map[string]any) {
 	metadata, ok := body["metadata"].(map[string]any)
 	if !ok {
@@ -117,7 +112,7 @@ func (m Marks) Add(body map[string]any) {
 	}
 }
 
-// below is the map of this name, made where it is missing.
+// below returns the map with this name, and creates a missing one.
 func below(m map[string]any, name string) map[string]any {
 	out, ok := m[name].(map[string]any)
 	if !ok {
@@ -138,7 +133,7 @@ func addOwner(metadata, owner map[string]any) {
 	metadata["ownerReferences"] = append(kept, owner)
 }
 
-// Rules parses what the plan says about single fields of an object of the schema.
+// Rules parses the field rules of a planned object with the schema.
 func Rules(fields []apply.FieldRule, mode apply.Mode, schema fieldset.Schema) ([]Rule, error) {
 	if len(fields) == 0 {
 		return nil, nil

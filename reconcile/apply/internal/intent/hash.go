@@ -10,16 +10,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// Hasher computes the hashes that are remembered.
+// Hasher computes the hashes that the engine stores in memory.
 type Hasher struct{ fieldset.Hasher }
 
-// NewHasher returns a hasher of its own seed.
+// NewHasher returns a hasher with its own seed.
 func NewHasher(e *content.Encoder) *Hasher {
 	return &Hasher{fieldset.Hasher{Hasher: content.NewHasher(e)}}
 }
 
-// Child is the hash of everything that decides what a child should be: the
-// object, and what else its plan says about it.
+// Child returns the hash of the planned object and its options.
 func (h *Hasher) Child(c *apply.Child) uint64 {
 	s := h.Start()
 	if u, ok := c.Object.(runtime.Unstructured); ok {
@@ -50,7 +49,7 @@ func (*Hasher) childRules(s *maphash.Hash, c *apply.Child) {
 	}
 }
 
-// Written is what the author wrote the child with.
+// Written returns the object or the apply configuration of the child.
 func Written(c *apply.Child) any {
 	if c.Configuration != nil {
 		return c.Configuration

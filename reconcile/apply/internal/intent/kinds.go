@@ -17,8 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// Kind is what the engine knows about the objects of one kind in one
-// representation.
+// Kind is the information about the objects of one kind in one representation.
 type Kind struct {
 	GVK        schema.GroupVersionKind
 	Namespaced bool
@@ -26,11 +25,11 @@ type Kind struct {
 	// GoType is the struct behind the typed representation; nil means
 	// unstructured.
 	GoType reflect.Type
-	// Schema is what is known about values of the kind.
+	// Schema is the known schema of the kind.
 	Schema fieldset.Schema
-	// Metadata reports that nothing but the metadata is read and written.
+	// Metadata reports that only the metadata is read and written.
 	Metadata bool
-	// scratch recycles typed objects that cached reads fill in.
+	// scratch recycles typed objects for cached reads.
 	scratch sync.Pool
 }
 
@@ -52,7 +51,7 @@ func (k *Kind) NewObject() client.Object {
 	return reflect.New(k.GoType).Interface().(client.Object) //nolint:forcetypeassert // checked when the kind was made
 }
 
-// Release takes an object back that nobody refers to any longer.
+// Release releases an object without remaining references for reuse.
 func (k *Kind) Release(o client.Object) {
 	if k.GoType == nil || o == nil {
 		return
@@ -61,8 +60,7 @@ func (k *Kind) Release(o client.Object) {
 	k.scratch.Put(o)
 }
 
-// Kinds finds kinds and remembers them; their number is that of the kinds in
-// the plans of the program.
+// Kinds finds and caches kinds. Their number is bounded by the kinds in the plans of the program.
 type Kinds struct {
 	Client client.Client
 	byType sync.Map // reflect.Type to *Kind
@@ -71,7 +69,7 @@ type Kinds struct {
 	owners sync.Map // schema.GroupVersionKind to *Kind of an owner, metadata only
 }
 
-// apply configurations have these methods.
+// applyConfiguration has the methods of generated apply configurations.
 type applyConfiguration interface {
 	GetName() *string
 	GetNamespace() *string
@@ -110,13 +108,12 @@ func isNil(o client.Object) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// isList reports whether an object is a list of objects, of which no cache knows.
+// isList reports whether an object is a list of objects, which no cache supports.
 func isList(u runtime.Unstructured) bool {
 	return u.IsList() && strings.HasSuffix(u.GetObjectKind().GroupVersionKind().Kind, "List")
 }
 
-// GVK returns the kind of a planned child of which nothing else could be found
-// out, empty if it is not known either.
+// GVK returns the kind of a planned child that could not be resolved, empty if unknown.
 func (r *Kinds) GVK(c *apply.Child) schema.GroupVersionKind {
 	if c.Object != nil && c.Configuration == nil {
 		if u, untyped := c.Object.(runtime.Unstructured); untyped && (isNil(c.Object) || isList(u)) {
@@ -131,7 +128,7 @@ func (r *Kinds) GVK(c *apply.Child) schema.GroupVersionKind {
 	return schema.GroupVersionKind{}
 }
 
-// OfGVK prefers the typed representation where the scheme knows one.
+// OfGVK returns the kind, in the typed representation if the scheme has one.
 func (r *Kinds) OfGVK(gvk schema.GroupVersionKind) (*Kind, error) {
 	if r.Client.Scheme().Recognizes(gvk) {
 		if o, err := r.Client.Scheme().New(gvk); err == nil {
@@ -164,7 +161,7 @@ func (r *Kinds) OfObject(o client.Object) (*Kind, error) {
 	return r.load(&r.byType, t, o, t.Elem())
 }
 
-// MetadataOf returns the kind of an owner of which only the metadata counts.
+// MetadataOf returns the metadata-only kind of an owner.
 func (r *Kinds) MetadataOf(owner *Kind) *Kind {
 	if k, ok := r.owners.Load(owner.GVK); ok {
 		return k.(*Kind) //nolint:forcetypeassert // only this method stores
@@ -193,7 +190,7 @@ func (r *Kinds) load(known *sync.Map, key any, o client.Object, goType reflect.T
 	return k.(*Kind), nil //nolint:forcetypeassert // just stored
 }
 
-// Key is the namespace and name that the author gave.
+// Key returns the namespace and name in the plan.
 func Key(c *apply.Child) types.NamespacedName {
 	if c.Object != nil {
 		if isNil(c.Object) {

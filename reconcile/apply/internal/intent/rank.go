@@ -4,8 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The ranks in which kinds are applied: what others need comes first.
-// Deletes go the other way.
+// The ranks in which kinds are applied: dependencies come first. Deletes use the reverse order.
 const (
 	rankNamespace = iota
 	rankDefinition
@@ -20,8 +19,7 @@ const (
 	rankWebhook
 )
 
-// Rank orders a kind. Kinds without a known place come before workloads, as
-// most custom resources are configuration for something that runs.
+// Rank returns the rank of a kind. Unknown kinds come before workloads, because most custom resources configure a workload.
 func Rank(gk schema.GroupKind) int {
 	switch gk.Group {
 	case "":

@@ -10,8 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// removable reports whether a field can be planned absent: not what makes the
-// object what it is, or whose it is, and not its status.
+// removable reports whether a field can be planned absent. Identity, ownership and status cannot.
 func removable(path fieldset.Path) bool {
 	const name = 2
 	steps := slices.Collect(path.Steps())
@@ -28,14 +27,14 @@ func removable(path fieldset.Path) bool {
 	return true
 }
 
-// Rule is a field rule with its path parsed.
+// Rule is a field rule with a parsed path.
 type Rule struct {
 	Path   fieldset.Path
 	Policy apply.FieldPolicy
 }
 
-// holdsMarks reports whether what makes an object a child of the mode is at the
-// path or below it. A shared object is marked by an annotation alone.
+// holdsMarks reports whether the marks of a child of the mode are at the path or below it. A shared object is marked only by an
+// annotation.
 func holdsMarks(path fieldset.Path, mode apply.Mode) bool {
 	steps := slices.Collect(path.Steps())
 	switch {

@@ -8,30 +8,26 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
-// Census is one walk over the cache for all owners: which members each set has,
-// kind by kind. After a start every owner asks whether members are left over
-// that its plan does not name; each for itself would walk over all objects of
-// its kinds.
+// Census lists the members of all sets in the cache once for all owners, by kind. After a start every owner checks for members that its
+// plan does not name; each check alone would list all objects of its kinds.
 //
-// It only ever answers "none are left over". Sets that have got a member since
-// are marked by Engine.Announce; for these, and wherever the census does not
-// show exactly what is planned, the owner lists for itself. So an old census
-// costs a listing and deletes nothing.
+// A census can only prove that no members are left over. Engine.Announce marks sets that have got a member since. For these, and if the
+// census differs from the plan, the owner lists for itself. So a stale census costs a listing and deletes nothing.
 type Census struct {
-	// Open reports that there is a census, so that announcements count.
+	// Open reports that there is a census, so that announcements matter.
 	Open atomic.Bool
 
 	mu    sync.Mutex
 	begun time.Time
 	kinds map[*intent.Kind]map[uint64]SetHash
 
-	// changed are the sets that have got a member since; marks guards them, as
-	// nobody who announces may wait for a walk over the cache.
+	// changed are the sets that have got a member since. marks guards them separately, because announcements must not wait for a listing
+	// of the cache.
 	marks   sync.Mutex
 	changed map[uint64]struct{}
 }
 
-// SetHash stands for a set of objects: the exclusive or of their hashes.
+// SetHash represents a set of objects: the exclusive or of their hashes.
 type SetHash uint64
 
 // Mark notes that a set has got a member.
@@ -43,7 +39,7 @@ func (c *Census) Mark(set uint64) {
 	}
 }
 
-// reset forgets what was counted; whatever is announced from now on is marked.
+// reset discards the census; later announcements are marked.
 func (c *Census) reset(now time.Time, open bool) {
 	c.marks.Lock()
 	defer c.marks.Unlock()
@@ -61,9 +57,8 @@ func (c *Census) hasChanged(set uint64) bool {
 	return changed
 }
 
-// Scanned returns what the scan has found of the set, and false if it does
-// not know or if the set has changed since. scan walks over all members of the
-// kind.
+// Scanned returns the hash of the set in the census. It returns false if the hash is unknown or the set has changed since. scan lists all
+// members of the kind.
 func (c *Census) Scanned(k *intent.Kind, set uint64, now time.Time, scan func(*intent.Kind) (map[uint64]SetHash, error)) (SetHash, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +76,7 @@ func (c *Census) Scanned(k *intent.Kind, set uint64, now time.Time, scan func(*i
 	return hashes[set], !c.hasChanged(set)
 }
 
-// Expire releases the memory of a census that nobody has asked for a while.
+// Expire releases the memory of a census that has not been used for a while.
 func (c *Census) Expire(now time.Time) {
 	if !c.Open.Load() {
 		return
@@ -93,7 +88,6 @@ func (c *Census) Expire(now time.Time) {
 	}
 }
 
-// SettleTime is how long after a restart every pass lists, as a cache may start
-// from an old state. Listings of planned kinds come from the cache and cost no
-// request, and owners share one where they can.
+// SettleTime is how long after a restart every pass lists its kinds, because a cache may start from an old state. Listings of planned
+// kinds come from the cache and cost no request, and owners share one if possible.
 const SettleTime = time.Minute

@@ -8,11 +8,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Contest returns what is left to others, nil if nothing is.
+// Contest returns the contested fields, nil if there are none.
 func (m *Child) Contest() *Contest { return m.contest }
 
-// contestIn returns what is left to others in this situation, nil if nothing
-// is, or if something has changed that could help.
+// contestIn returns the contested fields in this situation, nil if there are none or the situation has changed.
 func (m *Child) contestIn(intent uint64, uid types.UID, now time.Time) *Contest {
 	if t := m.contest; t != nil && t.Intent == intent && t.UID == uid && now.Before(t.Until) {
 		return t
@@ -20,8 +19,7 @@ func (m *Child) contestIn(intent uint64, uid types.UID, now time.Time) *Contest 
 	return nil
 }
 
-// Contested leaves fields to others from now on: each time for the same intent
-// twice as long, at most limit.
+// Contested leaves fields to other managers. Each time for the same intent doubles the duration, up to limit.
 func (m *Child) Contested(t Contest, now time.Time, limit time.Duration) {
 	if last := m.contest; last != nil && last.Intent == t.Intent {
 		t.count = last.count + 1
@@ -30,11 +28,10 @@ func (m *Child) Contested(t Contest, now time.Time, limit time.Duration) {
 	m.contest = &t
 }
 
-// ContestedUntil leaves the contested fields to others until then.
+// ContestedUntil sets the end of the current contest.
 func (m *Child) ContestedUntil(until time.Time) { m.contest.Until = until }
 
-// StillContested notes that only these fields are contested any more. It
-// reports false if none were.
+// StillContested limits the contest to these fields. It returns false if there was no contest.
 func (m *Child) StillContested(fields []apply.ContestedField) bool {
 	if m.contest == nil {
 		return false
@@ -45,17 +42,17 @@ func (m *Child) StillContested(fields []apply.ContestedField) bool {
 	return true
 }
 
-// A field of ours that is changed again after every repair belongs to somebody
-// who insists: after MaxRepairs within fightWindow it is reported instead. That
-// holds for forced fields, too: force takes a field, it does not fight for it.
+// If a field of the engine is changed again after each of MaxRepairs repairs within fightWindow, another manager insists on it, and it is
+// reported instead. That includes forced fields: force takes a field, but does not fight for it.
 const (
 	MaxRepairs = 5
-	// MaxObjectRepairs is the same for all fields of an object: another writer may change another field, or the managedFields, each time.
+	// MaxObjectRepairs is the limit for all fields of an object, because another writer may change another field, or the managedFields,
+	// each time.
 	MaxObjectRepairs = 10
 	fightWindow      = time.Minute
 )
 
-// Repaired counts one more repair of a field.
+// Repaired counts a repair of a field and returns the count.
 func (m *Child) Repaired(path string, now time.Time) int {
 	r := m.repairs[path]
 	if r.count == 0 || now.Sub(r.since) > fightWindow {
@@ -69,8 +66,8 @@ func (m *Child) Repaired(path string, now time.Time) int {
 	return r.count
 }
 
-// RepairedAny counts one more repair of the object, whichever field it is of.
-// Above MaxObjectRepairs it counts on until nothing had to be repaired for fightWindow.
+// RepairedAny counts a repair of any field of the object and returns the count. Above MaxObjectRepairs it continues counting until no
+// repair was needed for fightWindow.
 func (m *Child) RepairedAny(now time.Time) int {
 	count := m.Repaired(anyField, now)
 	if count > MaxObjectRepairs {
@@ -79,8 +76,8 @@ func (m *Child) RepairedAny(now time.Time) int {
 	return count
 }
 
-// anyField is the path that the repairs of the object are counted under: no field has it.
+// anyField is the path for the repairs of the object; no field has it.
 const anyField = ""
 
-// ForgetRepairs starts to count anew.
+// ForgetRepairs resets the count.
 func (m *Child) ForgetRepairs(path string) { delete(m.repairs, path) }

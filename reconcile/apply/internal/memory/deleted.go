@@ -2,11 +2,11 @@ package memory
 
 import "time"
 
-// soonDeleted is how long a child has to live so that its deletion counts for
-// nothing: after MaxRepairs shorter lives it is left alone for a while.
+// soonDeleted is the minimum lifetime of a child; deletions after it are not counted. After MaxRepairs shorter lifetimes the child is left
+// alone for a while.
 const soonDeleted = 30 * time.Second
 
-// Made notes that the child was made.
+// Made notes that the child was created.
 func (m *Child) Made(now time.Time) {
 	if m.losses == nil {
 		m.losses = &losses{}
@@ -14,8 +14,7 @@ func (m *Child) Made(now time.Time) {
 	m.losses.made = now
 }
 
-// lost counts that a child does not exist that was there and that we have not
-// deleted. limit bounds how long it is left alone.
+// lost counts the disappearance of an existing child that the engine has not deleted. limit is the maximum pause before it is recreated.
 func (m *Child) lost(now time.Time, limit time.Duration) {
 	if m.uid == "" || m.deleted != nil {
 		return
@@ -28,8 +27,7 @@ func (m *Child) lost(now time.Time, limit time.Duration) {
 	}
 }
 
-// leftAlone returns how often others have deleted the child, and how much longer
-// it is not made for that; zero if it may be made.
+// leftAlone returns how often others have deleted the child, and the remaining pause; zero if it may be created.
 func (m *Child) leftAlone(now time.Time) (times int, rest time.Duration) {
 	l := m.losses
 	if l == nil || l.count <= MaxRepairs || !now.Before(l.until) {
@@ -38,7 +36,7 @@ func (m *Child) leftAlone(now time.Time) (times int, rest time.Duration) {
 	return l.count, l.until.Sub(now)
 }
 
-// pause is how long the child is left alone after so many deletions.
+// pause returns the pause after this number of deletions.
 func (l *losses) pause(limit time.Duration) time.Duration {
 	if l.count <= MaxRepairs {
 		return 0

@@ -1,4 +1,3 @@
-// Package memory keeps what an engine remembers of owners and their children
-// between passes. Nothing of it is needed to be right: a new process starts
-// without. A [Census] is shared by all owners.
+// Package memory stores the state of owners and their children between passes. It only saves requests: a new process starts without it. A
+// [Census] is shared by all owners.
 package memory

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// FailedIn returns what has failed in this situation, nil if it may be tried.
+// FailedIn returns the failure in this situation, nil if a request may be sent.
 func (m *Child) FailedIn(s Situation, now time.Time) *Failure {
 	if f := m.failure; f != nil && f.Err != nil && f.Situation == s && now.Before(f.Until) {
 		return f
@@ -15,8 +15,7 @@ func (m *Child) FailedIn(s Situation, now time.Time) *Failure {
 	return nil
 }
 
-// RefusedIn returns the failure that the object of this version was refused
-// with, nil if there is none.
+// RefusedIn returns the failure for this version of the object, nil if there is none.
 func (m *Child) RefusedIn(version string) *Failure {
 	if f := m.failure; f != nil && f.Version == version {
 		return f
@@ -24,8 +23,8 @@ func (m *Child) RefusedIn(version string) *Failure {
 	return nil
 }
 
-// Refused remembers why the intent of a child was not applied, and returns how
-// long to wait: twice as long as the last time, at most limit.
+// Refused remembers why the intent of a child was not applied, and returns the delay of the next attempt: twice the last one, at most
+// limit.
 func (m *Child) Refused(f Failure, now time.Time, limit time.Duration) time.Duration {
 	if last := m.failure; last != nil && last.Err != nil && last.Intent == f.Intent {
 		f.count = last.count
@@ -33,8 +32,7 @@ func (m *Child) Refused(f Failure, now time.Time, limit time.Duration) time.Dura
 	return m.failed(f, now, limit)
 }
 
-// NotDeleted remembers why an object was not deleted, and returns how long to
-// wait: twice as long as the last time, at most limit.
+// NotDeleted remembers why an object was not deleted, and returns the delay of the next attempt: twice the last one, at most limit.
 func (m *Child) NotDeleted(uid types.UID, err error, now time.Time, limit time.Duration) time.Duration {
 	f := Failure{Situation: Situation{UID: uid}, Err: err}
 	if last := m.failure; last != nil && last.UID == uid && last.Intent == 0 {
@@ -51,16 +49,16 @@ func (m *Child) failed(f Failure, now time.Time, limit time.Duration) time.Durat
 	return wait
 }
 
-// ForgetFailure notes that a request went through.
+// ForgetFailure notes that a request succeeded.
 func (m *Child) ForgetFailure() { m.failure = nil }
 
-// Succeeded forgets the failure, but not the repairs of a possible fight.
+// Succeeded forgets the failure, but keeps the count of repairs.
 func (m *Child) Succeeded(now time.Time) {
 	m.failure = nil
 	maps.DeleteFunc(m.repairs, func(_ string, r repair) bool { return now.Sub(r.since) > fightWindow })
 }
 
-// Backoff doubles from a second up to the limit.
+// Backoff returns a delay that doubles from one second up to the limit.
 func Backoff(count int, limit time.Duration) time.Duration {
 	d := time.Second
 	for range count {

@@ -5,29 +5,25 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// Metadata is what is remembered about the metadata of an owner.
+// Metadata is the state of the owner's metadata.
 type Metadata struct {
-	// Written is our last write of the metadata, or what was last read of it from the
-	// API server; Replaced is the resourceVersion before the write.
+	// Written is the engine's last write or live read of the metadata; Replaced is the resourceVersion before the write.
 	Written  freshness.Write
 	Replaced string
-	// Confirmed reports that the API server had the owner after this process has started.
+	// Confirmed reports that the API server had the owner after this process started.
 	Confirmed bool
-	// Stored is the inventory as last read or written, Version the
-	// resourceVersion of the owner it was read from. Known is what this process
-	// knows besides: somebody may have taken it off the owner.
+	// Stored is the inventory as last read or written; Version is the resourceVersion of that owner. Known are entries that this process
+	// knows in addition, because another writer may have removed them from the owner.
 	Stored, Known *applyset.Inventory
 	Version       string
-	// Identity of the plan whose inventory was covered by Stored; Covered
-	// reports whether there is one.
+	// Identity is the identity of the plan whose inventory Stored covers; Covered reports whether there is one.
 	Identity uint64
 	Covered  bool
-	// Fresh reports that the first pass found neither an inventory nor a child, so
-	// that all members are ours to know.
+	// Fresh reports that the first pass found neither an inventory nor a child, so that this process knows all members.
 	Fresh bool
-	// Lost reports that the inventory was missing, or not readable, at the first
-	// pass of this process although the owner has had children.
+	// Lost reports that the inventory was missing or could not be parsed at the first pass of this process, although the owner has had
+	// children.
 	Lost bool
-	// StatusHasGeneration reports that the owner's status has the generation that it is about.
+	// StatusHasGeneration reports that the owner's status records an observed generation.
 	StatusHasGeneration bool
 }

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// Namespaces remembers the namespaces that are being deleted, so that nothing can be created in
-// them. The zero value is ready for use, by several goroutines.
+// Namespaces remembers the namespaces that are being deleted, in which no object can be created. The zero value is ready for use. It is
+// safe for concurrent use.
 type Namespaces struct {
 	mu    sync.Mutex
 	until map[string]time.Time
 }
 
-// Terminates notes a namespace in which a create was refused. It is not
-// tried again before that time.
+// Terminates notes that a create in the namespace was refused. The next attempt is not before until.
 func (n *Namespaces) Terminates(namespace string, until time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -23,8 +22,7 @@ func (n *Namespaces) Terminates(namespace string, until time.Time) {
 	n.until[namespace] = until
 }
 
-// Wait returns how long nothing is to be created in a namespace, zero for a
-// namespace that is not known to be deleted.
+// Wait returns how long no object should be created in the namespace, zero if it is not known to be deleted.
 func (n *Namespaces) Wait(namespace string, now time.Time) time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -11,24 +11,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// OwnedFields are the fields that we owned when the object was last right, so
-// that what leaves the plan can be removed although managedFields were lost:
-// people wipe them, and some tools write objects without. Those of children of
-// different owners that differ in the owner's UID alone, as references to it do,
-// are kept once. The zero value knows nothing.
+// OwnedFields are the engine's fields when the object was last as planned. With them, fields that left the plan can be removed after
+// managedFields were lost, because a user has cleared them or a tool has written the object without them. Sets that differ only in the
+// owner's UID, as in references to the owner, are stored once. The zero value is unknown.
 type OwnedFields struct {
-	raw   unique.Handle[string] // with ownerMark in the place of the owner's UID
+	raw   unique.Handle[string] // with ownerMark in place of the owner's UID
 	owner types.UID
 }
 
-// ownerMark is no part of any JSON text.
+// ownerMark is not part of any JSON text.
 const ownerMark = "\x00"
 
-// Known reports whether anything is known.
+// Known reports whether the fields are known.
 func (o OwnedFields) Known() bool { return o.raw != unique.Handle[string]{} }
 
-// Remembered returns the fields of the entry in a child of the owner; nothing
-// without an entry.
+// Remembered returns the fields of the entry in a child of the owner; unknown if entry is nil.
 func Remembered(entry *metav1.ManagedFieldsEntry, owner types.UID) OwnedFields {
 	if entry == nil || entry.FieldsV1 == nil {
 		return OwnedFields{}
@@ -40,12 +37,12 @@ func Remembered(entry *metav1.ManagedFieldsEntry, owner types.UID) OwnedFields {
 	return OwnedFields{raw: unique.Make(raw), owner: owner}
 }
 
-// text is the fields as JSON.
+// text returns the fields as JSON.
 func (o OwnedFields) text() []byte {
 	return []byte(strings.ReplaceAll(o.raw.Value(), ownerMark, string(o.owner)))
 }
 
-// Set returns the fields; an empty set where nothing is known.
+// Set returns the fields; an empty set if unknown.
 func (o OwnedFields) Set() *fieldset.Set {
 	if o.Known() {
 		if set, err := fieldset.Parse(o.text()); err == nil {
@@ -55,8 +52,7 @@ func (o OwnedFields) Set() *fieldset.Set {
 	return &fieldset.Set{}
 }
 
-// Without returns the fields that none of the others owns. Those of the manager
-// that the server has made up count as nobody's.
+// Without returns the fields that no other entry owns. Entries of the manager that the server assigns at the first apply do not count.
 func (o OwnedFields) Without(others []metav1.ManagedFieldsEntry) (map[string]any, error) {
 	var ours map[string]any
 	if err := json.Unmarshal(o.text(), &ours); err != nil {
@@ -74,8 +70,8 @@ func (o OwnedFields) Without(others []metav1.ManagedFieldsEntry) (map[string]any
 	return ours, nil
 }
 
-// Restore adds what we owned, and others do not own, to the fields of our
-// entry, and takes it from the manager that the server has made up for it since.
+// Restore adds the fields that no other entry owns to the fields of the engine's entry. It removes them from the manager that the server
+// has assigned since.
 func (o OwnedFields) Restore(fields map[string]any, others []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
 	ours, err := o.Without(others)
 	if err != nil {

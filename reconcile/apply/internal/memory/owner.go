@@ -10,23 +10,19 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// An owner has the names that KEP-3659 gives to an inventory once. The first
-// controller that records children of an owner keeps its inventory there, and
-// its field manager stands in the tooling annotation. Other controllers of the
-// same kind of owner keep theirs under names of their own, and label their
-// children with another id: none of them reads or writes what another one
-// keeps.
+// KEP-3659 has names for one inventory per owner. The first controller that records children of an owner uses them, and its field manager
+// is in the tooling annotation. Other controllers of the same kind of owner use names of their own, and label their children with another
+// ID. No controller reads or writes the inventory of another one.
 
-// Sets is what is remembered about the sets of an owner.
+// Sets are the sets of an owner.
 type Sets struct {
-	// Standard and Own are the ids of the set with the standard names and of
-	// that with the names of this controller alone.
+	// Standard and Own are the IDs of the set with the standard names and of the set with the names of this controller.
 	Standard, Own string
-	// UsesOwn reports that the latter is used.
+	// UsesOwn reports that Own is used.
 	UsesOwn bool
 }
 
-// Owner is what is remembered about one owner.
+// Owner is the memory of one owner.
 type Owner struct {
 	// Mu is held by the pass over the owner.
 	Mu       sync.Mutex
@@ -40,11 +36,11 @@ type Owner struct {
 	Contributor string
 	Prune       Prune
 	Guard       Guard
-	// Namespaces are those that are being deleted.
+	// Namespaces are the namespaces that are being deleted.
 	Namespaces Namespaces
 }
 
-// clone copies the memory, for a pass that is not carried out.
+// clone returns a copy, for a pass that is not carried out.
 func (o *Owner) clone() *Owner {
 	o.Mu.Lock()
 	defer o.Mu.Unlock()
@@ -60,8 +56,7 @@ func (o *Owner) clone() *Owner {
 	return out
 }
 
-// DropOthers releases the children that the current pass neither plans nor
-// deletes.
+// DropOthers releases the children that the current pass neither plans nor deletes.
 func (o *Owner) DropOthers() {
 	for id, m := range o.Children {
 		if m.pass != o.Pass {
@@ -70,7 +65,7 @@ func (o *Owner) DropOthers() {
 	}
 }
 
-// Child returns the memory of a child, made when needed.
+// Child returns the memory of a child, and creates it if missing.
 func (o *Owner) Child(id applyset.ObjectID) *Child {
 	m := o.Children[id]
 	if m == nil {
@@ -80,18 +75,18 @@ func (o *Owner) Child(id applyset.ObjectID) *Child {
 	return m
 }
 
-// Store holds the owners.
+// Store is the memory of all owners.
 type Store struct {
 	mu     sync.Mutex
 	owners map[types.UID]*Owner
 }
 
-// NewStore returns the memory of an engine.
+// NewStore returns an empty store.
 func NewStore() *Store {
 	return &Store{owners: map[types.UID]*Owner{}}
 }
 
-// Owner returns the memory of an owner, made when needed.
+// Owner returns the memory of an owner, and creates it if missing.
 func (m *Store) Owner(owner client.Object) *Owner {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,7 +99,7 @@ func (m *Store) Owner(owner client.Object) *Owner {
 	return o
 }
 
-// CopyOf returns a copy of the memory of an owner, an empty one for an owner that is not known.
+// CopyOf returns a copy of the memory of an owner, an empty one for an unknown owner.
 func (m *Store) CopyOf(owner client.Object) *Owner {
 	m.mu.Lock()
 	known := m.owners[owner.GetUID()]
@@ -115,7 +110,7 @@ func (m *Store) CopyOf(owner client.Object) *Owner {
 	return known.clone()
 }
 
-// Forget releases what is remembered of an owner.
+// Forget releases the memory of an owner.
 func (m *Store) Forget(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,50 +9,43 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// Recall is what is remembered of a child and matters for the object that was
-// read.
+// Recall is the memory of a child that applies to the live object.
 type Recall struct {
-	// Hidden reports that the object is older than our last write, Wait is how
-	// much longer a stale cache is waited for.
+	// Hidden reports that the object is older than the engine's last write; Wait is how much longer the engine waits for the cache.
 	Hidden bool
 	Wait   time.Duration
-	// Proven reports that the intent was true when the child was last looked at,
-	// Same that this was in the version that was read.
+	// Proven reports that the intent was proven at the last check; Same reports that this was in the live object's version.
 	Proven, Same bool
-	// Known reports that this object was seen or written before, Ours that it was
-	// proven to be a child of the owner, Deleted that its deletion was accepted so
-	// recently that a cache may still show it.
+	// Known reports that this object was seen or written before. Ours reports that it was proven to be a child of the owner. Deleted
+	// reports that its deletion was accepted so recently that a cache may still show it.
 	Known, Ours, Deleted bool
-	// LastIntent is the hash of the intent that was true last, 0 for none,
-	// Projection that of our fields with it.
+	// LastIntent is the hash of the last proven intent, 0 for none; Projection is the projection of that proof.
 	LastIntent, Projection uint64
-	// Owned are our fields in the object when it was last right.
+	// Owned are the engine's fields when the object was last as planned.
 	Owned OwnedFields
-	// Contest is what is left to others, Held the same if it is in this
-	// situation; nil for nothing.
+	// Contest are the contested fields; Held are the contested fields in the current situation; nil for none.
 	Contest, Held *Contest
-	// Failed reports that something is remembered that has failed.
+	// Failed reports that a failure is remembered.
 	Failed bool
 }
 
-// Look is a look at an object.
+// Look describes a read of an object.
 type Look struct {
 	Intent   uint64
 	Now      time.Time
 	Deadline time.Duration
-	// Trust is how long an answer proves an intent that it does not agree with.
+	// Trust is how long an answer with other values than planned still proves the intent.
 	Trust time.Duration
 	// Live reports that the object comes from the API server, not from a cache.
 	Live bool
 }
 
-// Recall returns what matters for the object that was read, nil for none. A
-// cache that is not older than our last write shows that write; what was proven
-// of another object is forgotten.
+// Recall returns the memory that applies to the object, nil for a missing object. A cache that is not older than the last write shows that
+// write. Proofs of another object are discarded.
 func (m *Child) Recall(o client.Object, l Look) Recall {
 	if o := m.overridden; o != nil {
 		if age := l.Now.Sub(o.at); age < 0 || age >= l.Trust {
-			m.proven = false // who has overridden it may have gone
+			m.proven = false // the cause of the override may be gone
 		}
 	}
 	r := Recall{
@@ -83,8 +76,7 @@ func (m *Child) Recall(o client.Object, l Look) Recall {
 	return r
 }
 
-// Claimed notes which object is the child, and whether it was proven to be one
-// of the owner's.
+// Claimed notes which object is the child, and whether it was proven to belong to the owner.
 func (m *Child) Claimed(o client.Object, proven bool) {
 	m.uid = o.GetUID()
 	if proven {
@@ -92,9 +84,8 @@ func (m *Child) Claimed(o client.Object, proven bool) {
 	}
 }
 
-// Gone notes that no object exists. It returns how often others have deleted it,
-// and how much longer it is not made for that, at most limit; zero if it may be
-// made.
+// Gone notes that no object exists. It returns how often others have deleted it, and the remaining pause before it is recreated, at most
+// limit; zero if it may be created.
 func (m *Child) Gone(now time.Time, limit time.Duration) (times int, rest time.Duration) {
 	m.ForgetProof()
 	m.Shown()
@@ -109,14 +100,13 @@ func (m *Child) Right(version string, now time.Time) {
 	m.Settled(now)
 }
 
-// Settled notes that nothing has to be sent and that nobody contests anything.
+// Settled notes that nothing has to be sent and that no field is contested.
 func (m *Child) Settled(now time.Time) {
 	m.contest = nil
 	m.Succeeded(now)
 }
 
-// Proof is why an intent is true: our fields, and what they are in a version of
-// the object.
+// Proof is the proof of an intent: the engine's fields and their projection in a version of the object.
 type Proof struct {
 	Intent     uint64
 	Version    string
@@ -131,14 +121,13 @@ func (m *Child) Proved(p Proof) {
 	m.Owns(p.Owned)
 }
 
-// overridden is an answer that has other values than planned.
+// overridden is an answer with other values than planned.
 type overridden struct {
 	at     time.Time
 	fields []apply.FieldChange
 }
 
-// Overridden returns the planned fields that have other values in the last
-// answer, none if it has the planned ones.
+// Overridden returns the planned fields that have other values in the last answer, none if all agree.
 func (m *Child) Overridden() []apply.FieldChange {
 	if m.overridden == nil {
 		return nil
@@ -146,31 +135,28 @@ func (m *Child) Overridden() []apply.FieldChange {
 	return m.overridden.fields
 }
 
-// Answer is what an apply was answered.
+// Answer is the response to an apply.
 type Answer struct {
 	Object client.Object
 	Intent uint64
-	// Owned are our fields in it.
+	// Owned are the engine's fields in the answer.
 	Owned OwnedFields
-	// Made reports that the apply has made the object, Unchanged that it has
-	// changed nothing.
+	// Made reports that the apply has created the object; Unchanged reports that it has changed nothing.
 	Made, Unchanged bool
-	// Member reports that the object carries the part-of label now.
+	// Member reports that the object carries the part-of label.
 	Member bool
-	// Read reports that the answer could be compared, Projection is the hash of
-	// our fields in it, and Final reports that it can be the last word about the
-	// intent.
+	// Read reports that the answer could be compared. Projection is the hash of the engine's fields in it. Final reports that another
+	// apply would not change the result.
 	Read, Final bool
 	Projection  uint64
-	// Overridden reports that planned fields have other values in the answer,
-	// OverriddenFields are the first of them.
+	// Overridden reports that planned fields have other values in the answer; OverriddenFields are the first of them.
 	Overridden       bool
 	OverriddenFields []apply.FieldChange
-	// Contested reports that fields are left to others.
+	// Contested reports that fields are left to other managers.
 	Contested bool
 }
 
-// Learn remembers the answer to an apply.
+// Learn updates the memory with the answer to an apply.
 func (m *Child) Learn(a Answer, now time.Time) {
 	if a.Made {
 		m.Made(now)

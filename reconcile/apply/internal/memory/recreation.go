@@ -2,7 +2,7 @@ package memory
 
 import "time"
 
-// recreation remembers how often a child was recreated for one intent.
+// recreation counts the recreations of a child for one intent.
 type recreation struct {
 	intent uint64
 	count  int
@@ -24,9 +24,8 @@ func (m *Child) NoteRecreated(intent uint64, now time.Time) {
 	m.recreation.at = now
 }
 
-// Recreated returns how often the child was recreated for the intent, and how long
-// the next recreation has to wait: the first does not, the second waits for
-// the interval after the first, and each later one twice as long as the one before.
+// Recreated returns the number of recreations for the intent, and the remaining delay of the next one. The first has no delay, the second
+// waits for the interval, and each later one waits twice as long as the one before.
 func (m *Child) Recreated(intent uint64, now time.Time, interval time.Duration) (times int, rest time.Duration) {
 	r := m.recreation
 	if r.intent != intent || r.count == 0 {

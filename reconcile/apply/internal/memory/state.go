@@ -11,56 +11,47 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// Child is what is remembered about one child: a few hundred bytes. Its methods
-// say what has happened to the child; what follows from that for the next pass
-// is decided here.
+// Child is the memory of one child, a few hundred bytes. Its methods record events of the child and answer what follows for the next pass.
 type Child struct {
 	// gvk and mode are those of the last plan.
 	gvk  unique.Handle[schema.GroupVersionKind]
 	mode apply.Mode
 	// sentOnce reports that the last plan has values that are sent once.
 	sentOnce bool
-	// retries counts the applies of the intent that the server has not taken
-	// as they are.
+	// retries is the number of applies of the intent that the server has changed.
 	retries uint8
-	// intent is the hash of the intent that was proven or applied, version the
-	// resourceVersion that it was proven with, projection the hash of our
-	// fields in it. They say nothing unless proven is set.
+	// intent is the hash of the intent that was proven or applied, version the resourceVersion of the proof, and projection the hash of
+	// the engine's fields in it. They are valid only if proven is set.
 	proven     bool
 	intent     uint64
 	version    string
 	projection uint64
-	// overridden is the answer to the intent that has other values in planned
-	// fields, nil if it has the planned ones.
+	// overridden is the answer to the intent with other values in planned fields, nil if all agree.
 	overridden *overridden
-	// shape is the projection by the intent's own shape, for caches without
-	// managedFields.
+	// shape is the hash of the values at the intent's paths, for caches without managedFields.
 	shape uint64
-	// owned are our fields in that version, ownedOf is the object that it is of.
+	// owned are the engine's fields in that version; ownedOf is the UID of their object.
 	owned   OwnedFields
 	ownedOf types.UID
-	// uid is the object last seen or written.
+	// uid is the UID of the object last seen or written.
 	uid types.UID
-	// ours is the object that was proven to be a child of the owner.
+	// ours is the UID of the object that was proven to be a child of the owner.
 	ours types.UID
-	// written is our last write, until the cache shows it.
+	// written is the engine's last write, until the cache shows it.
 	written freshness.Write
-	// deleted is the last deletion that was accepted, nil when something was
-	// written since.
+	// deleted is the last accepted deletion, nil if something was written since.
 	deleted *deletion
-	// pass is the last pass that planned the child, or deleted it.
+	// pass is the last pass that planned or deleted the child.
 	pass uint64
-	// since and last are the first and the last of the passes in a row that
-	// planned it.
+	// since and last are the first and the last of the consecutive passes that planned the child.
 	since, last uint64
 	// losses counts how often others have deleted the object.
 	losses *losses
 	// recreation is the last deletion to recreate the child.
 	recreation recreation
-	// failure is set while something is wrong.
+	// failure is the last failure, nil if there is none.
 	failure *Failure
-	// contest is set while fields are left to others, repairs counts those of
-	// single fields, and of the object.
+	// contest are the contested fields, nil for none; repairs counts the repairs of single fields and of the object.
 	contest *Contest
 	repairs map[string]repair
 }
@@ -71,58 +62,55 @@ type deletion struct {
 	at  time.Time
 }
 
-// Contest is what others insist on in a child. These fields are left to them
-// until the plan or their entries in the managedFields change, or for a time;
-// the rest of the child is applied.
+// Contest are the fields of a child on which other managers insist. They are left alone until the plan or their managedFields entries
+// change, or until a time. The rest of the child is applied.
 type Contest struct {
 	Fields []apply.ContestedField
-	// Absent are the paths of those that the plan wants absent.
+	// Absent are the paths of fields that the plan wants absent.
 	Absent []string
 	// Intent, UID and Managers identify the situation.
 	Intent   uint64
 	UID      types.UID
 	Managers uint64
-	// Until is when the fields are tried again.
+	// Until is the time of the next attempt.
 	Until time.Time
-	// count is how often in a row.
+	// count is the number of consecutive contests.
 	count int
 }
 
-// repair counts how often a field was repaired since a time.
+// repair counts the repairs of a field since a time.
 type repair struct {
 	count int
 	since time.Time
 }
 
-// Failure is why a child could not be applied or deleted, so that an unchanged
-// plan does not send the same request again at once.
+// Failure is why a child could not be applied or deleted, so that an unchanged plan does not repeat the request at once.
 type Failure struct {
 	Situation
-	// Outcome and Err are those of the request.
+	// Outcome and Err are the result of the request.
 	Outcome apply.Outcome
 	Err     error
-	// Version is that of the object that was refused. Where the cache strips
-	// managedFields, it stands for what others own.
+	// Version is the version of the refused object. If the cache strips managedFields, it represents the fields of other managers.
 	Version string
-	// Until is when it is tried again.
+	// Until is the time of the next attempt.
 	Until time.Time
-	// count is how often it happened in a row.
+	// count is the number of consecutive failures.
 	count int
 }
 
-// Situation identifies what failed; in another one it is tried at once.
+// Situation identifies a failed request. A request in another situation is sent at once.
 type Situation struct {
 	// Intent is the hash of the intent, 0 for a deletion.
 	Intent uint64
-	// UID is the object that exists, empty for none.
+	// UID is the UID of the existing object, empty for none.
 	UID types.UID
 	// Others is the hash of the other managers of the object.
 	Others uint64
 }
 
-// losses counts how often others have deleted a child soon after it was made.
+// losses counts how often others have deleted a child soon after its creation.
 type losses struct {
 	count int
-	// made is when the child was last made, until when it is left alone.
+	// made is the time of the last creation; the child is left alone until until.
 	made, until time.Time
 }
