@@ -25,7 +25,8 @@ type Source[T any] struct {
 	// ConfigMap is the name of the ConfigMap with the variable settings. Required.
 	ConfigMap client.ObjectKey
 	// Resolve returns the settings, or an error if they are invalid. It is a pure function of the ConfigMap, which is nil if it does not
-	// exist; Resolve must not modify it. Required.
+	// exist; Resolve must not modify it. For
+	// a deleted ConfigMap, the result for nil counts at once; return an error for nil to keep the last valid settings. Required.
 	Resolve func(live *corev1.ConfigMap) (T, error)
 	// Recorder records events on the ConfigMap when settings become invalid, and valid again. Optional.
 	Recorder events.EventRecorder

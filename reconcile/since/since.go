@@ -30,6 +30,10 @@ type State struct {
 	garbled    bool // the stored value is not a valid time
 }
 
+// Always returns the time that stands for "before the object existed". Pass it to [Fact.Of] instead of the present time, with a nil object,
+// for a fact that holds for a new object without a wait.
+func Always() time.Time { return time.Unix(0, 0).UTC() }
+
 // Of returns the state of the fact. stored is the object with the annotation as read, nil or a nil pointer if it does not exist. Without
 // a stored time, or with one that is malformed or in the future, the fact is true since now. It is never true for longer than the object
 // exists, so that the time in a copy or a restored object does not count.
@@ -45,7 +49,7 @@ func (f Fact) Of(stored metav1.Object, holds bool, now time.Time) State {
 			state.Since = known.UTC()
 		}
 		// A copy of an object, or one restored from a backup, has the time of the original.
-		if created := stored.GetCreationTimestamp(); !state.garbled && state.Since.Before(created.Time) {
+		if created := stored.GetCreationTimestamp(); !state.garbled && !state.Since.Equal(Always()) && state.Since.Before(created.Time) {
 			state.Since = earlier(created.UTC(), now.UTC().Truncate(time.Second))
 		}
 	}

@@ -49,6 +49,9 @@ func TestOf(t *testing.T) {
 		"a copy of an object": {
 			stored: created(marked("2026-05-01T11:00:00Z"), "2026-05-01T11:59:30Z"), wait: time.Minute, since: second.Add(-30 * time.Second),
 		},
+		"always, although the object is younger": {
+			stored: created(marked("1970-01-01T00:00:00Z"), "2026-05-01T11:59:30Z"), wait: time.Minute, since: since.Always(), due: true,
+		},
 		"created before the mark": {
 			stored: created(marked("2026-05-01T11:59:30Z"), "2026-05-01T11:00:00Z"), wait: time.Minute, since: second.Add(-30 * time.Second),
 		},

@@ -90,7 +90,7 @@ func (f *fetched) idle(r *Runtime, name string) since.State {
 	fact := since.Fact{Annotation: idleSince, For: time.Duration(f.config.ScaleToZero.GracePeriodSeconds) * time.Second}
 	switch {
 	case stored == nil:
-		fact.For, now = 0, time.Unix(0, 0)
+		fact.For, now = 0, since.Always()
 	case stored.Spec.Replicas != nil && *stored.Spec.Replicas == 0:
 		fact.For = 0
 	}
