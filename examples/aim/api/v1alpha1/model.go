@@ -156,7 +156,7 @@ type AIMModel struct {
 	Status AIMModelStatus `json:"status,omitempty"`
 }
 
-// IsReady reports whether there is a model and it can be used.
+// IsReady reports whether the model exists and is usable. The receiver may be nil.
 func (m *AIMModel) IsReady() bool { return m != nil && m.Status.Status == AIMStatusReady }
 
 // AIMModelList is a list of AIMModel.

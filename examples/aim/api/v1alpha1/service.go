@@ -48,8 +48,7 @@ type AIMServiceTemplateConfig struct {
 // +kubebuilder:validation:Enum=Dedicated;Shared;Auto;Always;Never
 type AIMCachingMode string
 
-// The caching modes. The last three are older words for Shared (Auto, Always)
-// and Dedicated (Never).
+// The caching modes. The last three are deprecated names of Shared (Auto, Always) and Dedicated (Never).
 const (
 	CachingModeDedicated AIMCachingMode = "Dedicated"
 	CachingModeShared    AIMCachingMode = "Shared"
@@ -58,7 +57,7 @@ const (
 	CachingModeNever     AIMCachingMode = "Never"
 )
 
-// Normalized returns Dedicated or Shared; anything unknown is Shared.
+// Normalized returns Dedicated or Shared. An unknown mode is Shared.
 func (m AIMCachingMode) Normalized() AIMCachingMode {
 	if m == CachingModeDedicated || m == CachingModeNever {
 		return CachingModeDedicated

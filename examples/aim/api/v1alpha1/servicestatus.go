@@ -84,10 +84,10 @@ func (s *AIMService) SetObservedGeneration(generation int64) {
 	s.Status.ObservedGeneration = generation
 }
 
-// SetState translates the state of the components into the product's words.
+// SetState sets the product's status for the state of the components.
 //
-// The schema of the product knows no NotAvailable, and an API server refuses a
-// status with it: Degraded takes its place, and the conditions keep the reason.
+// The enum of the product's schema has no NotAvailable, and the API server refuses a status with it. SetState stores Degraded
+// instead; the conditions have the reason.
 func (s *AIMService) SetState(state health.State) {
 	switch state {
 	case health.Ready:

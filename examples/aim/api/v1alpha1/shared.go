@@ -52,7 +52,7 @@ type AIMResolvedReference struct {
 	UID types.UID `json:"uid,omitempty"`
 }
 
-// ReferenceTo names an object, of its namespace or, when it has none, of the cluster.
+// ReferenceTo returns a reference to an object: one of a namespace, or a cluster-scoped one if it has no namespace.
 func ReferenceTo(object metav1.Object) *AIMResolvedReference {
 	scope := AIMResolutionScopeNamespace
 	if object.GetNamespace() == "" {
@@ -65,7 +65,7 @@ func ReferenceTo(object metav1.Object) *AIMResolvedReference {
 // +kubebuilder:validation:Enum=latency;throughput
 type AIMMetric string
 
-// The metrics that a profile can be tuned for.
+// The metrics that a profile can optimize.
 const (
 	AIMMetricLatency    AIMMetric = "latency"
 	AIMMetricThroughput AIMMetric = "throughput"

@@ -210,7 +210,7 @@ type AIMServiceTemplate struct {
 	Status AIMServiceTemplateStatus `json:"status,omitempty"`
 }
 
-// IsReady reports whether there is a template and it can be used.
+// IsReady reports whether the template exists and is usable. The receiver may be nil.
 func (t *AIMServiceTemplate) IsReady() bool { return t != nil && t.Status.Status == AIMStatusReady }
 
 // AIMServiceTemplateList is a list of AIMServiceTemplate.

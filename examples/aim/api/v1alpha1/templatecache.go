@@ -123,7 +123,7 @@ type AIMTemplateCache struct {
 	Status AIMTemplateCacheStatus `json:"status,omitempty"`
 }
 
-// IsReady reports whether there is a cache and it can be used.
+// IsReady reports whether the cache exists and is usable. The receiver may be nil.
 func (c *AIMTemplateCache) IsReady() bool { return c != nil && c.Status.Status == AIMStatusReady }
 
 // AIMTemplateCacheList is a list of AIMTemplateCache.
