@@ -1,4 +1,4 @@
-// Package v1 has the one kind of the example: a CronJob, which makes Jobs on a schedule.
+// Package v1 declares the only kind of the example: a CronJob, which creates Jobs on a schedule.
 //
 // +kubebuilder:object:generate=true
 // +groupName=cronjob.example.com
@@ -60,7 +60,7 @@ type CronJobSpec struct {
 	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
 }
 
-// CronJobStatus is what there is.
+// CronJobStatus is the observed state of a CronJob.
 type CronJobStatus struct {
 	// Active are the Jobs that run.
 	// +listType=atomic
