@@ -55,7 +55,7 @@ func (o *ExternalModel) SetState(state health.State) {
 	}
 }
 
-// ExternalModel is a model that somebody else serves.
+// ExternalModel is a model that an external provider serves.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

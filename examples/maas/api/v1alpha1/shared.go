@@ -47,7 +47,7 @@ type ModelRef struct {
 	Namespace string `json:"namespace"`
 }
 
-// Key is the name of the MaaSModelRef.
+// Key returns the name of the MaaSModelRef.
 func (r ModelRef) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
 }

@@ -129,7 +129,7 @@ type Tenant struct {
 	Status TenantStatus `json:"status,omitempty"`
 }
 
-// SetState lets what went wrong outside of the status show in the phase.
+// SetState sets the phase for failures that the rest of the status does not report.
 func (o *Tenant) SetState(state health.State) {
 	if state.Failing() {
 		o.Status.Phase = PhaseFailed
