@@ -6,10 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is that of the kinds.
+// GroupVersion is the group and version of the kinds.
 var GroupVersion = schema.GroupVersion{Group: "serving.kserve.io", Version: "v1alpha1"}
 
-// AddToScheme registers the kinds.
+// AddToScheme registers the kinds with a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &Predictor{}, &PredictorList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
@@ -101,7 +101,7 @@ const (
 	FailedToLoad = "FailedToLoad"
 )
 
-// What an update of a model is at.
+// The states of a model's update.
 const (
 	UpToDate            = "UpToDate"
 	InProgress          = "InProgress"
