@@ -50,7 +50,7 @@ type RouteTLS struct {
 	Termination string `json:"termination"`
 }
 
-// Admitted reports whether a router has admitted the route, which may be nil, and what the last one said otherwise.
+// Admitted reports whether a router has admitted the route, and otherwise the message of the last router. The route may be nil.
 func (route *Route) Admitted() (admitted bool, why string) {
 	if route == nil {
 		return false, ""
@@ -98,7 +98,7 @@ type RouteList struct {
 	Items []Route `json:"items"`
 }
 
-// Group is a group of users, cluster-scoped. Its members are somebody else's.
+// Group is a group of users, cluster-scoped. Another controller manages its members.
 //
 // +kubebuilder:object:root=true
 type Group struct {
@@ -133,7 +133,7 @@ type IngressSpec struct {
 	AppsDomain string `json:"appsDomain,omitempty"`
 }
 
-// RouteDomain is the domain of the routes, empty when the configuration is nil.
+// RouteDomain returns the domain of the routes, or the empty string if the configuration is nil.
 func (i *Ingress) RouteDomain() string {
 	if i == nil {
 		return ""

@@ -102,7 +102,7 @@ type ModelRegistry struct {
 	Status ModelRegistryStatus `json:"status,omitempty"`
 }
 
-// Hub marks the version that the others convert to.
+// Hub marks the version that the other versions convert to.
 func (*ModelRegistry) Hub() {}
 
 // ModelRegistryList is a list of registries.
