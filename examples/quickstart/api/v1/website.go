@@ -34,7 +34,7 @@ type WebsiteSpec struct {
 	Replicas *int32 `json:"replicas,omitempty"` // 1 when unset
 }
 
-// WebsiteStatus is what there is.
+// WebsiteStatus is the observed state of a Website.
 type WebsiteStatus struct {
 	// +listType=map
 	// +listMapKey=type
