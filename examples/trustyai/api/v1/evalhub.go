@@ -15,7 +15,7 @@ type Database struct {
 	// MaxOpenConns limits the connections.
 	// +kubebuilder:default=25
 	MaxOpenConns *int `json:"maxOpenConns,omitempty"`
-	// MaxIdleConns limits the connections that nobody uses.
+	// MaxIdleConns limits the idle connections.
 	// +kubebuilder:default=5
 	MaxIdleConns *int `json:"maxIdleConns,omitempty"`
 }
@@ -47,7 +47,7 @@ type Exporter struct {
 // +kubebuilder:validation:Pattern=`^((\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+)$`
 type Duration string
 
-// Telemetry is what OpenTelemetry is told.
+// Telemetry configures OpenTelemetry.
 type Telemetry struct {
 	Exporter `json:",inline"`
 	// ServiceName names the hub in traces.
@@ -142,7 +142,7 @@ type EvalHubBase struct {
 // EvalHubSpec is what is asked for.
 type EvalHubSpec struct {
 	EvalHubBase `json:",inline"`
-	// OTel is what OpenTelemetry is told.
+	// OTel configures OpenTelemetry.
 	OTel *Telemetry `json:"otel,omitempty"`
 	// MLflow is how MLflow is called.
 	MLflow *MLflow `json:"mlflow,omitempty"`
@@ -212,7 +212,7 @@ type EvalHub struct {
 	Status EvalHubStatus `json:"status,omitempty"`
 }
 
-// Hub marks the version that the others convert to.
+// Hub marks the version that the other versions convert to.
 func (*EvalHub) Hub() {}
 
 // EvalHubList is a list of hubs.

@@ -52,7 +52,7 @@ type TrustyAIServiceSpec struct {
 	Metrics Metrics `json:"metrics"`
 }
 
-// Migrates reports whether files of a volume are moved into the database.
+// Migrates reports whether files of a volume move into the database.
 func (s *TrustyAIServiceSpec) Migrates() bool {
 	return s.Storage.Format == FormatDatabase && s.Storage.Folder != "" && s.Data != nil && s.Data.Filename != ""
 }
@@ -87,10 +87,10 @@ type TrustyAIService struct {
 	Status TrustyAIServiceStatus `json:"status,omitempty"`
 }
 
-// Hub marks the version that the others convert to.
+// Hub marks the version that the other versions convert to.
 func (*TrustyAIService) Hub() {}
 
-// SetObservedGeneration stores the generation that the status is about.
+// SetObservedGeneration stores the generation that the status belongs to.
 func (s *TrustyAIService) SetObservedGeneration(generation int64) {
 	s.Status.ObservedGeneration = generation
 }

@@ -48,7 +48,7 @@ type newerHub struct {
 	Tenancy v1.Tenancy    `json:"tenancy,omitempty"`
 }
 
-// ConvertTo makes a v1 object of it, with what the annotation remembers. The exporter is the one of this version.
+// ConvertTo converts the object to v1, with the fields in the annotation. The exporter is the one of this version.
 func (h *EvalHub) ConvertTo(hub conversion.Hub) error {
 	to, ok := hub.(*v1.EvalHub)
 	if !ok {
@@ -73,7 +73,7 @@ func (h *EvalHub) ConvertTo(hub conversion.Hub) error {
 	return nil
 }
 
-// ConvertFrom makes it of a v1 object.
+// ConvertFrom converts the object from v1.
 func (h *EvalHub) ConvertFrom(hub conversion.Hub) error {
 	from, ok := hub.(*v1.EvalHub)
 	if !ok {

@@ -253,7 +253,7 @@ const (
 // +kubebuilder:validation:Enum=NoReason;Succeeded;Failed;Cancelled
 type JobReason string
 
-// How a job ends.
+// The reasons of the end of a job.
 const (
 	NoReason           JobReason = "NoReason"
 	JobSucceeded       JobReason = "Succeeded"

@@ -36,11 +36,11 @@ type GuardrailsOrchestratorSpec struct {
 	OrchestratorConfig *string `json:"orchestratorConfig,omitempty"`
 	// AutoConfig makes the configuration.
 	AutoConfig *AutoConfig `json:"autoConfig,omitempty"`
-	// EnableBuiltInDetectors runs the built-in detectors beside the orchestrator.
+	// EnableBuiltInDetectors runs the built-in detectors in the pods of the orchestrator.
 	EnableBuiltInDetectors bool `json:"enableBuiltInDetectors,omitempty"`
 	// CustomDetectorsConfig is a ConfigMap with detectors for the built-in ones.
 	CustomDetectorsConfig *string `json:"customDetectorsConfig,omitempty"`
-	// EnableGuardrailsGateway runs the gateway beside the orchestrator.
+	// EnableGuardrailsGateway runs the gateway in the pods of the orchestrator.
 	EnableGuardrailsGateway bool `json:"enableGuardrailsGateway,omitempty"`
 	// GuardrailsGatewayConfig is the ConfigMap with the configuration of the gateway.
 	GuardrailsGatewayConfig *string `json:"guardrailsGatewayConfig,omitempty"`

@@ -61,8 +61,8 @@ type newerService struct {
 	Conditions         map[string]int64 `json:"conditions,omitempty"`
 }
 
-// ConvertTo makes a v1 object of it. A status of which the annotation does not say anything else is about the generation
-// that the object has.
+// ConvertTo converts the object to v1. Unless the annotation contains another generation, the status belongs to the current generation
+// of the object.
 func (s *TrustyAIService) ConvertTo(hub conversion.Hub) error {
 	to, ok := hub.(*v1.TrustyAIService)
 	if !ok {
@@ -94,7 +94,7 @@ func (s *TrustyAIService) ConvertTo(hub conversion.Hub) error {
 	return nil
 }
 
-// ConvertFrom makes it of a v1 object.
+// ConvertFrom converts the object from v1.
 func (s *TrustyAIService) ConvertFrom(hub conversion.Hub) error {
 	from, ok := hub.(*v1.TrustyAIService)
 	if !ok {
