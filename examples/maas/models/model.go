@@ -63,7 +63,7 @@ func (m Model) Gone() string {
 // Served reports whether the model counts and has a route.
 func (m Model) Served() bool { return m.Ref.OK() && m.Gone() == "" && m.Route.Value != nil }
 
-// ErrUnsafe is returned for a name that could end a string in an expression.
+// ErrUnsafe returns an error if a name could end a string in an expression.
 func ErrUnsafe(names ...string) error {
 	for _, name := range names {
 		if strings.ContainsAny(name, `"\`) {
