@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AIMServiceState is the one-word state of a service.
+// AIMServiceState is the state of a service as a single word.
 // +kubebuilder:validation:Enum=Pending;Starting;Running;Degraded;Failed
 type AIMServiceState string
 
@@ -26,7 +26,7 @@ type AIMServiceRoutingStatus struct {
 	Path string `json:"path,omitempty"`
 }
 
-// AIMServiceRuntimeStatus is how many replicas a service has.
+// AIMServiceRuntimeStatus contains the numbers of replicas.
 type AIMServiceRuntimeStatus struct {
 	// MinReplicas of the autoscaler.
 	// +optional
@@ -67,14 +67,14 @@ type AIMServiceStatus struct {
 	// Cache in use.
 	// +optional
 	Cache *AIMServiceCacheStatus `json:"cache,omitempty"`
-	// Status in one word.
+	// Status is the state as a single word.
 	// +kubebuilder:default=Pending
 	// +optional
 	Status AIMServiceState `json:"status,omitempty"`
 	// Routing of the service.
 	// +optional
 	Routing *AIMServiceRoutingStatus `json:"routing,omitempty"`
-	// Runtime says how many replicas there are.
+	// Runtime contains the numbers of replicas.
 	// +optional
 	Runtime *AIMServiceRuntimeStatus `json:"runtime,omitempty"`
 }
