@@ -19,7 +19,7 @@ type Route struct {
 	Status RouteStatus `json:"status,omitempty"`
 }
 
-// RouteSpec is what is published, and how.
+// RouteSpec describes a route.
 type RouteSpec struct {
 	// Host is the name; empty lets the router choose.
 	Host string `json:"host,omitempty"`
@@ -45,7 +45,7 @@ type RoutePort struct {
 	TargetPort string `json:"targetPort"`
 }
 
-// RouteTLS says where TLS ends.
+// RouteTLS configures the TLS termination.
 type RouteTLS struct {
 	Termination string `json:"termination"`
 }
@@ -74,13 +74,13 @@ type RouteStatus struct {
 	Ingress []RouteIngress `json:"ingress,omitempty"`
 }
 
-// RouteIngress is what a router says.
+// RouteIngress is the status that a router reports.
 type RouteIngress struct {
 	Host       string           `json:"host,omitempty"`
 	Conditions []RouteCondition `json:"conditions,omitempty"`
 }
 
-// RouteCondition reports whether a router has taken the route: type Admitted.
+// RouteCondition reports whether a router has admitted the route: type Admitted.
 type RouteCondition struct {
 	Type    string                 `json:"type"`
 	Status  corev1.ConditionStatus `json:"status"`
@@ -129,7 +129,7 @@ type Ingress struct {
 // IngressSpec has the domains of the cluster.
 type IngressSpec struct {
 	Domain string `json:"domain,omitempty"`
-	// AppsDomain goes before Domain.
+	// AppsDomain takes precedence over Domain.
 	AppsDomain string `json:"appsDomain,omitempty"`
 }
 

@@ -45,7 +45,7 @@ func (m *ModelRegistry) ConvertTo(hub conversion.Hub) error {
 	if err := json.Unmarshal([]byte(text), &lost); err != nil {
 		return fmt.Errorf("annotation %s: %w", LostFields, err)
 	}
-	if to.Spec.OAuthProxy == nil { // given now, it takes the place of what was there
+	if to.Spec.OAuthProxy == nil { // a value in this version replaces the previous one
 		to.Spec.KubeRBACProxy = lost.KubeRBACProxy
 	}
 	if p := to.Spec.Postgres; p != nil {

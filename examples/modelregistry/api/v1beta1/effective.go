@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Settings are those of the operator, from its environment, that decide what a registry is.
+// Settings are the settings of the operator for registries, from its environment.
 type Settings struct {
 	// Namespace that all registries must be in; empty allows any. Webhooks reports whether admission enforces it.
 	Namespace string
