@@ -27,7 +27,7 @@ type Website struct {
 	Status            WebsiteStatus `json:"status,omitempty"`
 }
 
-// WebsiteSpec is what a user wants.
+// WebsiteSpec is the desired state of a Website.
 type WebsiteSpec struct {
 	Text string `json:"text"` // of the page
 	// +kubebuilder:validation:Minimum=0
