@@ -32,7 +32,7 @@ type Data struct {
 	Format string `json:"format,omitempty"`
 }
 
-// Metrics are how often metrics are computed, and of how much.
+// Metrics configures the interval and the batch size of metrics.
 type Metrics struct {
 	// Schedule is an interval.
 	Schedule string `json:"schedule"`
@@ -40,7 +40,7 @@ type Metrics struct {
 	BatchSize *int `json:"batchSize,omitempty"`
 }
 
-// TrustyAIServiceSpec is what is asked for.
+// TrustyAIServiceSpec is the desired state of a service.
 type TrustyAIServiceSpec struct {
 	// Replicas has no effect: there is one.
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -57,7 +57,7 @@ func (s *TrustyAIServiceSpec) Migrates() bool {
 	return s.Storage.Format == FormatDatabase && s.Storage.Folder != "" && s.Data != nil && s.Data.Filename != ""
 }
 
-// TrustyAIServiceStatus is what is.
+// TrustyAIServiceStatus is the observed state of a service.
 type TrustyAIServiceStatus struct {
 	// ObservedGeneration is the generation that the status is about.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// TrustyAIServiceStatus is what is.
+// TrustyAIServiceStatus is the observed state of a service.
 type TrustyAIServiceStatus struct {
 	// Phase is Ready or Not Ready.
 	Phase string `json:"phase"`
@@ -54,8 +54,8 @@ type TrustyAIServiceList struct {
 	Items []TrustyAIService `json:"items"`
 }
 
-// newerService is what only v1 can say of a service: which generation its status is about, and which one each condition whose generation is
-// another one.
+// newerService contains the fields of a service that only v1 has: the generation of its status, and the generations of conditions
+// that differ from it.
 type newerService struct {
 	ObservedGeneration *int64           `json:"observedGeneration,omitempty"`
 	Conditions         map[string]int64 `json:"conditions,omitempty"`
