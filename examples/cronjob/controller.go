@@ -21,22 +21,22 @@ import (
 )
 
 const (
-	// scheduledAt is the annotation of a Job with the time at which it was due.
+	// scheduledAt is the annotation of a Job with its scheduled time.
 	scheduledAt = "cronjob.example.com/scheduled-at"
-	// mostMissed is how many starts may have been missed before something is thought to be wrong.
+	// mostMissed is the maximum number of missed starts. More of them are an error.
 	mostMissed = 100
 )
 
 type pass = reconcile.ReconcileContext[*v1.CronJob]
 
-// observed is the Jobs of a CronJob by how they are, and when the last one was due.
+// observed contains the Jobs of a CronJob by state, and the time of the last one.
 type observed struct {
 	jobs                      reconcile.FetchResult[[]*batchv1.Job]
 	active, succeeded, failed []*batchv1.Job
 	last                      *metav1.Time
 }
 
-// GetComponentHealth reports none: a Job that runs, or has failed, is no fault of its CronJob.
+// GetComponentHealth returns no components: a running or failed Job is not a fault of its CronJob.
 func (observed) GetComponentHealth(context.Context) []health.Component { return nil }
 
 type reconciler struct{}
@@ -46,12 +46,12 @@ var (
 	_ reconcile.StatusDecorator[v1.CronJobStatus, *v1.CronJob, observed] = reconciler{}
 )
 
-// declare reports what the controller owns: Jobs, which it lists as well.
+// declare declares that the controller owns and lists Jobs.
 func declare(options controller.Options) *controller.Controller {
 	return controller.New("cronjob", reconciler{}).Owns(&batchv1.Job{}, controller.Listed).Options(options).Build()
 }
 
-// FetchRemoteState lists the Jobs. What was stored about the last start counts as well: its Job may be gone.
+// FetchRemoteState lists the Jobs. It also uses the stored time of the last start, because its Job may be deleted.
 func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) observed {
 	o := observed{last: rc.Object.Status.LastScheduleTime}
 	o.jobs = reconcile.FetchChildren[*batchv1.Job](ctx, r, rc.Object, &batchv1.JobList{})
@@ -71,7 +71,7 @@ func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc p
 	return o
 }
 
-// finished returns how a Job has ended, and nothing while it runs.
+// finished returns the condition with which a Job has ended, or the empty string while it runs.
 func finished(job *batchv1.Job) batchv1.JobConditionType {
 	for _, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -81,7 +81,7 @@ func finished(job *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
-// dueTime is when a Job was due; nil for one that was made by hand.
+// dueTime returns the scheduled time of a Job, or nil if a user has created it.
 func dueTime(job *batchv1.Job) *metav1.Time {
 	due, err := time.Parse(time.RFC3339, job.Annotations[scheduledAt])
 	if err != nil {
@@ -90,7 +90,7 @@ func dueTime(job *batchv1.Job) *metav1.Time {
 	return &metav1.Time{Time: due}
 }
 
-// PlanResources keeps all Jobs but the oldest of those that have ended, and adds the one that is due.
+// PlanResources keeps all Jobs except the oldest finished ones, and adds the Job that is due.
 func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, _ error) {
 	spec := rc.Object.Spec
 	plan.KeepKind(batchv1.SchemeGroupVersion.WithKind("Job"))
@@ -117,7 +117,8 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 	return plan, nil
 }
 
-// trim deletes the oldest Jobs over the limit. Those whose time is not stored yet stay: after a restart they say what was started.
+// trim deletes the oldest Jobs beyond the limit. It keeps Jobs whose time is not stored yet, because they are the only record of the
+// start after a restart.
 func trim(plan *reconcile.PlanResult, owner *v1.CronJob, ended []*batchv1.Job, limit *int32) {
 	if limit == nil {
 		return
@@ -128,12 +129,12 @@ func trim(plan *reconcile.PlanResult, owner *v1.CronJob, ended []*batchv1.Job, l
 		if due := dueTime(job); due == nil || stored != nil && !stored.Before(due) {
 			plan.Delete(job)
 		} else {
-			plan.RequeueAfter = time.Second // this pass stores it
+			plan.RequeueAfter = time.Second // this reconciliation stores it
 		}
 	}
 }
 
-// starts returns the last start that was missed, zero for none, and the next one.
+// starts returns the last missed start, zero for none, and the next one.
 func starts(owner *v1.CronJob, last *metav1.Time, now time.Time) (missed, next time.Time, _ error) {
 	invalid := func(reason, format string, args ...any) error {
 		return health.NewError(
@@ -170,7 +171,7 @@ func starts(owner *v1.CronJob, last *metav1.Time, now time.Time) (missed, next t
 	return missed, next, nil
 }
 
-// newJob is the Job that is due at a time. Its name is that of the time, so that no start makes two.
+// newJob returns the Job for a scheduled time. The time is part of its name, so that each start has one Job.
 func newJob(owner *v1.CronJob, due time.Time) *batchv1.Job {
 	job := &batchv1.Job{Spec: *owner.Spec.JobTemplate.Spec.DeepCopy()}
 	job.Namespace, job.Name = owner.Namespace, fmt.Sprintf("%s-%d", owner.Name, due.Unix())
@@ -181,7 +182,7 @@ func newJob(owner *v1.CronJob, due time.Time) *batchv1.Job {
 	return job
 }
 
-// DecorateStatus says which Jobs run and when the last one was due.
+// DecorateStatus reports the running Jobs and the time of the last one.
 func (reconciler) DecorateStatus(status *v1.CronJobStatus, _ *conditions.Manager, _ reconcile.StatusContext[*v1.CronJob], o observed) {
 	status.Active, status.LastScheduleTime = nil, o.last
 	for _, job := range o.active {

@@ -1,5 +1,5 @@
-// Command cronjob is an operator of CronJobs, which make Jobs on a schedule. It is the example for time and for children that are
-// kept as a history.
+// Command cronjob is an operator of CronJobs, which create Jobs on a schedule. It shows the use of time, and children that are kept
+// as a history.
 package main
 
 import (

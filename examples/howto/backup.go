@@ -13,13 +13,13 @@ import (
 	cronjob "github.com/reconcilekit/reconcilekit/examples/cronjob/api/v1"
 )
 
-// backups declares a controller that backs websites up each night.
+// backups declares a controller that backs up websites each night.
 func backups() *controller.Controller {
 	return controller.Func("website-backup", planBackup).
 		Owns(&cronjob.CronJob{}, controller.Inspector(inspectBackup)).Build()
 }
 
-// inspectBackup reports a CronJob as ready when it made a Job: its conditions do not say that.
+// inspectBackup reports a CronJob as ready when it has created a Job. A CronJob has no conditions.
 func inspectBackup(backup *cronjob.CronJob) health.Component {
 	if backup.Status.LastScheduleTime == nil {
 		return health.Component{State: health.Pending, Reason: "NoBackup", Message: "there is no backup before the first night"}

@@ -1,3 +1,3 @@
-// Package howto has the code of the pages in docs/how-to that no other example has: one controller of websites with a secret, objects
-// that may exist already, immutable objects, errors and an end.
+// Package howto contains the code of the pages in docs/how-to that is in no other example: a controller of websites with a generated
+// secret, existing objects, immutable objects, errors and a finalizer.
 package howto

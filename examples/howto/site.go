@@ -22,15 +22,15 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-// most is how long a page may be.
+// most is the maximum length of a page.
 const most = 1 << 10
 
-// announcement tells subscribers of a text, once.
+// announcement sends a text to subscribers once.
 var announcement = runonce.Run[*batchv1.Job]{Annotation: "website.example.com/announced"}
 
 type pass = reconcile.ReconcileContext[*v1.Website]
 
-// observed is what a pass knows of the cluster.
+// observed is the observed state of a website.
 type observed struct {
 	account   reconcile.FetchResult[map[string][]byte]
 	volume    reconcile.FetchResult[*corev1.PersistentVolumeClaim]
@@ -57,8 +57,8 @@ func websites() *controller.Controller {
 		Options(controller.Options{Finalizer: "website.example.com/backup"}).Build()
 }
 
-// FetchRemoteState reads the account, with a new password where there is none yet, the volume, and the backup
-// of a website that goes.
+// FetchRemoteState reads the account (with a new password if there is none), the volume, and the backup of a website that is being
+// deleted.
 func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (o observed) {
 	o.account = secrets.Fetch(ctx, r, named(rc.Object, "account"), secrets.Keys{
 		"username": secrets.Literal("editor"),
@@ -73,12 +73,12 @@ func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc p
 	return o
 }
 
-// GetComponentHealth reports how each part is.
+// GetComponentHealth returns the health of each part.
 func (o observed) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{o.account.Upstream("Account", nil)}
 }
 
-// PlanResources lists everything that must exist.
+// PlanResources lists the desired objects.
 func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, err error) {
 	site := rc.Object
 	if n := len(site.Spec.Text); n > most {
@@ -106,13 +106,13 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 	return plan, nil
 }
 
-// announce plans to tell subscribers of the text, once.
+// announce plans the Job that sends the text to subscribers.
 func announce(plan *reconcile.PlanResult, site *v1.Website, announced reconcile.FetchResult[*batchv1.Job]) {
 	text := sha256.Sum256([]byte(site.Spec.Text))
 	announcement.Plan(plan, site, announced, hex.EncodeToString(text[:8]), job(site, "announcement", site.Spec.Text))
 }
 
-// Finalize runs a backup before the website goes. Where the whole namespace goes nothing can be made any more.
+// Finalize runs a backup before the website is deleted. In a namespace that is being deleted nothing can be created.
 func (reconciler) Finalize(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, err error) {
 	if err := errors.Join(o.backup.Failure(), o.home.Failure()); err != nil {
 		return plan, err
@@ -126,7 +126,7 @@ func (reconciler) Finalize(_ context.Context, rc pass, o observed) (plan reconci
 	return plan, nil
 }
 
-// job runs a command once.
+// job returns a Job that runs a command once.
 func job(site *v1.Website, name, argument string) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: meta(site, name), Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever,

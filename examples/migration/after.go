@@ -15,10 +15,10 @@ import (
 
 type pass = reconcile.ReconcileContext[*v1.Website]
 
-// observed is what a pass knows of the cluster: nothing.
+// observed is empty, because the plan depends only on the Website.
 type observed struct{}
 
-// after is the reconciler on the SDK. The label, the port and the variable for debugging are gone.
+// after is the reconciler on the SDK. It no longer sets the label, the port and the variable for debugging.
 type after struct{}
 
 var _ reconcile.Reconciler[*v1.Website, observed, observed] = after{}
@@ -26,7 +26,7 @@ var _ reconcile.Reconciler[*v1.Website, observed, observed] = after{}
 // FetchRemoteState reads nothing.
 func (after) FetchRemoteState(context.Context, reconcile.Reader, pass) observed { return observed{} }
 
-// PlanResources plans the children under the names that they have.
+// PlanResources plans the children under their existing names.
 func (after) PlanResources(_ context.Context, rc pass, _ observed) (plan reconcile.PlanResult, _ error) {
 	site, labels := rc.Object, map[string]string{"website": rc.Object.Name}
 	named := metav1.ObjectMeta{Namespace: site.Namespace, Name: site.Name}
@@ -44,7 +44,7 @@ func (after) PlanResources(_ context.Context, rc pass, _ observed) (plan reconci
 	return plan, nil
 }
 
-// setUpAfter adds the controller on the SDK, which takes over what was written under the former name.
+// setUpAfter adds the controller on the SDK, which takes over fields that were written under the former name.
 func setUpAfter(mgr ctrl.Manager) error {
 	return controller.New("website", after{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&appsv1.Deployment{}).
 		Options(controller.Options{FormerManagers: []string{former}}).Build().SetupWithManager(mgr)

@@ -16,16 +16,16 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-// former is the name under which the operator has written its fields: that of its binary, or a client.FieldOwner as here.
+// former is the field manager of the existing operator: the name of its binary, or a client.FieldOwner as here.
 const former = "website-operator"
 
-// before is the reconciler as it was.
+// before is the reconciler before the migration.
 type before struct {
 	client.Client
 	scheme *runtime.Scheme
 }
 
-// Reconcile makes the children of a Website.
+// Reconcile creates and updates the children of a Website.
 func (r *before) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	site := &v1.Website{}
 	if err := r.Get(ctx, request.NamespacedName, site); err != nil {
@@ -67,7 +67,7 @@ func (r *before) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, r.Status().Update(ctx, site)
 }
 
-// setUpBefore adds the controller as it was.
+// setUpBefore adds the controller before the migration.
 func setUpBefore(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).For(&v1.Website{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Owns(&appsv1.Deployment{}).
 		Complete(&before{client.WithFieldOwner(mgr.GetClient(), former), mgr.GetScheme()})

@@ -1,4 +1,5 @@
-// Command modelmesh is the operator of ModelMesh Serving: of ServingRuntime, ClusterServingRuntime, Predictor and InferenceService.
+// Command modelmesh is the operator of ModelMesh Serving. It reconciles ServingRuntime, ClusterServingRuntime, Predictor and
+// InferenceService.
 package main
 
 import (
@@ -47,12 +48,12 @@ func main() {
 	modelmesh(os.Getenv).Main()
 }
 
-// checkConfig prints the configuration that follows from the user's document in a file.
+// checkConfig prints the configuration that results from the user's document in a file.
 func checkConfig(file string, stdout io.Writer) error {
 	return live.Check(file, settings.Parse, stdout)
 }
 
-// productFlags are arguments in which the product's flags have the names that every operator has.
+// productFlags renames the flags of the product to the common flags of operators.
 func productFlags(arguments []string) []string {
 	names := map[string]string{"metrics-addr": "metrics-bind-address", "enable-leader-election": "leader-elect"}
 	out := append([]string(nil), arguments...)
@@ -101,7 +102,7 @@ func modelmesh(getenv func(string) string) operator.Operator {
 		},
 		Describe: func(page *dataflow.Page) error {
 			page.Webhooks = webhook.Describe()
-			page.Services = []dataflow.Service{ // with the product's names
+			page.Services = []dataflow.Service{ // the names of the product
 				{Name: "modelmesh-controller", Port: 8443, PortName: "metrics"}, {Name: webhook.Service, Port: 443, PortName: "webhooks"},
 			}
 			page.ExtraRules = finalizers(env)
@@ -111,7 +112,7 @@ func modelmesh(getenv func(string) string) operator.Operator {
 	}
 }
 
-// controllers are all of the operator; they read one configuration.
+// controllers returns all controllers of the operator. They share one configuration.
 func controllers(
 	env settings.Environment, connections *mmesh.Connections, events *etcd.Events, namespaces *predictor.Namespaces,
 ) []*controller.Controller {
@@ -133,7 +134,7 @@ func controllers(
 	return all
 }
 
-// models is the controller of a source of models, which reaches ModelMesh where the configuration says.
+// models returns the controller of a source of models. The configuration defines the address of ModelMesh.
 func models(
 	config *settings.Live, connections *mmesh.Connections, events *etcd.Events, namespaces *predictor.Namespaces,
 	declare func(predictor.Mesh, func(ctrl.Request) predictor.Settings) *controller.Builder,
@@ -153,8 +154,8 @@ func models(
 	return config.Bind(b, func(r *settings.Readers) { readers = r }).Build()
 }
 
-// whenInstalled skips the controller of InferenceService, which is KServe's, when its CRD is missing at the start of the
-// operator, unless it is required.
+// whenInstalled skips the controller of InferenceService, a kind of KServe, if its CRD is missing at the start of the operator,
+// unless it is required.
 func whenInstalled(required bool) func(manager.Manager) error {
 	return func(mgr manager.Manager) error {
 		kind := v1beta1.GroupVersion.WithKind("InferenceService")
@@ -166,7 +167,7 @@ func whenInstalled(required bool) func(manager.Manager) error {
 	}
 }
 
-// predictorSettings is what the status of a model has of the configuration.
+// predictorSettings returns the part of the configuration that the status of a model depends on.
 func predictorSettings(c settings.Config) predictor.Settings {
 	s := predictor.Settings{Service: c.InferenceServiceName, Port: int(c.InferenceServicePort)}
 	if c.RESTProxy.Enabled {
@@ -175,7 +176,7 @@ func predictorSettings(c settings.Config) predictor.Settings {
 	return s
 }
 
-// finalizers are the rights that the API server asks of whoever refers to an owner whose deletion waits for its children.
+// finalizers are the permissions that the API server requires for an owner reference that blocks the deletion of its owner.
 func finalizers(env settings.Environment) []rbacv1.PolicyRule {
 	rule := func(group string, resources ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: []string{"update"}}

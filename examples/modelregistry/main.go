@@ -34,7 +34,7 @@ func registries() operator.Operator {
 		},
 		Describe: func(page *dataflow.Page) error {
 			page.Webhooks = hooks.Describe()
-			page.Services = []dataflow.Service{ // with the product's names
+			page.Services = []dataflow.Service{ // the names of the product
 				{Name: "model-registry-operator-controller-manager-metrics-service", Port: 8443, PortName: "metrics"},
 				{Name: hooks.Service, Port: 443, PortName: "webhooks"},
 			}

@@ -21,7 +21,7 @@ func settings() v1beta1.Settings {
 	}
 }
 
-// catalogSettings are those of the model catalog.
+// catalogSettings returns the settings of the model catalog.
 func catalogSettings() catalog.Settings {
 	or := func(name, value string) string { return cmp.Or(os.Getenv(name), value) }
 	const data = "quay.io/opendatahub/odh-model-metadata-collection:latest"

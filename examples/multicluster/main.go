@@ -1,4 +1,4 @@
-// Command multicluster is an operator between two clusters: Websites of a hub become a ConfigMap and a Deployment in a member.
+// Command multicluster is an operator for two clusters: Websites of a hub become a ConfigMap and a Deployment in a member.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/providers/single"
 )
 
-// memberName is the member's name for multicluster-runtime.
+// memberName is the name of the member in multicluster-runtime.
 const memberName = "member"
 
 // newManager returns a manager with the controller: owners are in the hub, children in the member.

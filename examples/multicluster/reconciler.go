@@ -16,7 +16,7 @@ import (
 
 type pass = reconcile.ReconcileContext[*v1.Website]
 
-// observed is what a pass knows of the member.
+// observed is the observed state of the member.
 type observed struct {
 	deployment reconcile.FetchResult[*appsv1.Deployment]
 	served     bool
@@ -26,10 +26,10 @@ type reconciler struct{}
 
 var _ reconcile.Reconciler[*v1.Website, observed, observed] = reconciler{}
 
-// served reports whether the website shall have servers: with 0 replicas only its text is kept.
+// served reports whether the website needs servers. With 0 replicas only its text is kept.
 func served(site *v1.Website) bool { return site.Spec.Replicas == nil || *site.Spec.Replicas > 0 }
 
-// FetchRemoteState reads the Deployment, which is in the member as all but Websites is.
+// FetchRemoteState reads the Deployment from the member, like every kind except Website.
 func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) observed {
 	out := observed{served: served(rc.Object)}
 	if out.served {
@@ -38,7 +38,7 @@ func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc p
 	return out
 }
 
-// GetComponentHealth reports how the Deployment in the member is.
+// GetComponentHealth returns the health of the Deployment in the member.
 func (o observed) GetComponentHealth(context.Context) []health.Component {
 	if !o.served {
 		return nil
@@ -46,7 +46,7 @@ func (o observed) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{o.deployment.Downstream("Deployment", inspect.Of)}
 }
 
-// PlanResources lists what must exist in the member. An owner reference would lead nowhere there.
+// PlanResources lists the desired objects in the member. An owner reference would refer to an object that does not exist there.
 func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, _ error) {
 	site := rc.Object
 	meta := metav1.ObjectMeta{Name: site.Name, Namespace: site.Namespace}

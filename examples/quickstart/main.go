@@ -1,5 +1,5 @@
-// Command quickstart is a whole operator: a Website becomes a ConfigMap with its text,
-// a Deployment that serves it, and a Service.
+// Command quickstart is a complete operator: a Website becomes a ConfigMap with its text, a Deployment that serves it, and a
+// Service.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 
 //go:generate env -u CI -u KUBEBUILDER_ASSETS UPDATE_GOLDEN=1 go test -count=1 -run=^TestGenerated$ .
 
-// plan lists everything that must exist for a Website. A child that is no longer listed is deleted. The engine reports the health of the
+// plan lists the desired objects of a Website. A child that is no longer listed is deleted. The engine reports the health of the
 // children in the status: DeploymentReady and ServiceReady, and Ready for all of them.
 func plan(_ context.Context, rc reconcile.ReconcileContext[*v1.Website]) (plan reconcile.PlanResult, _ error) {
 	site := rc.Object
@@ -44,7 +44,7 @@ func plan(_ context.Context, rc reconcile.ReconcileContext[*v1.Website]) (plan r
 	return plan, nil
 }
 
-// website is the operator. What it reconciles follows from the type of plan.
+// website declares the operator. The type of plan defines the reconciled kind.
 func website() operator.Operator {
 	return operator.Operator{
 		Name:        "quickstart",

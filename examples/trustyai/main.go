@@ -37,11 +37,11 @@ import (
 
 func main() { trustyai().Main() }
 
-// installation is what an operator is told of where it runs.
+// installation contains the settings of the process.
 type installation struct {
-	// settings is the ConfigMap with those of the operator.
+	// settings is the ConfigMap with the settings of the operator.
 	settings types.NamespacedName
-	// managed jobs wait in queues.
+	// managed means that jobs wait in queues.
 	managed bool
 	// tenants decides which hubs the namespaces of tenants admit.
 	tenants evalhub.Tenants
@@ -50,19 +50,19 @@ type installation struct {
 // service declares the controllers of a service of the product.
 type service struct {
 	declare func(scheme *runtime.Scheme, in installation) ([]*controller.Controller, error)
-	// grants are rights that it gives to its programs, by the roles that it binds.
+	// grants are permissions that the service grants to its programs, with the roles that it binds.
 	grants []rbacv1.PolicyRule
-	// converts is its CRD, if it has two versions.
+	// converts is the CRD of the service, if it has two versions.
 	converts string
 }
 
-// proxied are the rights of the proxies: to ask who a client is, and what it may do.
+// proxied are the permissions of the proxies: to review tokens and access.
 var proxied = []rbacv1.PolicyRule{
 	{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
 	{APIGroups: []string{"authorization.k8s.io"}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
 }
 
-// services by their names in the flag.
+// services contains the services by their names in the flag.
 var services = map[string]service{
 	"TAS": {converts: "trustyaiservices.trustyai.opendatahub.io", grants: proxied, declare: func(s *runtime.Scheme, in installation) (
 		[]*controller.Controller, error,
@@ -139,13 +139,13 @@ func trustyai() operator.Operator {
 	}
 }
 
-// namespace is the one of the operator: that of the environment, or of the account that it runs as.
+// namespace returns the namespace of the operator, from the environment or from its service account.
 func namespace() string {
 	own, _ := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 	return cmp.Or(os.Getenv("APPLICATIONS_NAMESPACE"), strings.TrimSpace(string(own)), "system")
 }
 
-// enable adds the controllers of the services, and the webhook server where one of them has two versions.
+// enable adds the controllers of the services, and the webhook server if one of them has two versions.
 func enable(o *operator.Operator, scheme *runtime.Scheme, enabled, configMap string, tenants evalhub.Tenants) error {
 	names := strings.Split(enabled, ",")
 	in := installation{types.NamespacedName{Namespace: namespace(), Name: configMap}, slices.Contains(names, "JOB_MGR"), tenants}

@@ -31,7 +31,7 @@ func trustyai() product {
 			{"the tag of an image is not the job by default", env, "cmp.Or(oci.Tag, p.job.Name)", "cmp.Or(oci.Tag, \"latest\")"},
 			{"a failed read of the claim is dropped", job, "f.platform.Failure(), f.claim.Failure()}", "f.platform.Failure()}"},
 			{"an interval of nothing is taken", settings, "err == nil && interval > 0", "err == nil"},
-			{"a job is over although its driver was not told", jobStatus, "obs.status.CompleteTime = nil // until the driver knows", ""},
+			{"a job is over although its driver was not told", jobStatus, "obs.status.CompleteTime = nil // until the driver answers", ""},
 			{"only the first configuration can be the default", server, "if config.Default {", "if config.Default && first == \"\" {"},
 			{"the pods do not follow the text of a configuration", nemo, "sum.Write([]byte(key + data[key]))", "sum.Write([]byte(key))"},
 			{"the port of the URL goes before that of the Service", discovery, "cmp.Or(f.servicePort(m.Name), at.Port(), ", "cmp.Or(at.Port(), f.servicePort(m.Name), "},

@@ -12,13 +12,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
 )
 
-// cacheScope is the scope of a template as caches call it.
+// cacheScope returns the scope of a template in the terms of caches.
 func cacheScope(t *aimv1alpha1.AIMServiceTemplate) aimv1alpha1.AIMServiceTemplateScope {
 	return aimv1alpha1.AIMServiceTemplateScope(aimv1alpha1.ReferenceTo(t).Scope)
 }
 
-// findCache finds the cache of a template: in a dedicated mode the one that the
-// service controls; else the best shared one, the first by name among equals.
+// findCache finds the cache of a template: in a dedicated mode the one that the service controls, else the best shared one. Equal
+// caches are sorted by name.
 func findCache(
 	service *aimv1alpha1.AIMService, t *aimv1alpha1.AIMServiceTemplate, caches []aimv1alpha1.AIMTemplateCache,
 ) *aimv1alpha1.AIMTemplateCache {
@@ -47,17 +47,17 @@ func (obs ServiceObservation) needsCache() bool {
 	return obs.template != nil && len(obs.template.Status.ModelSources) > 0
 }
 
-// newCache builds the cache of the service's template. Of the name of a stored template a name can always be made.
+// newCache builds the cache of the service's template. A valid name can be derived from the name of every stored template.
 func (obs ServiceObservation) newCache() *aimv1alpha1.AIMTemplateCache {
 	service, t := obs.service, obs.template
 	mode := service.Spec.GetCachingMode()
 	namespace := service.Namespace
 	if t.Namespace == "" {
-		namespace = "" // a template of the cluster and one of the namespace may have one name
+		namespace = "" // a cluster template and a namespace template may have the same name
 	}
 	name, _ := GenerateTemplateCacheName(t.Name, namespace, service.Name, string(service.UID), mode)
 	labels := childLabels(service, obs.runtimeConfig.Merged, nil)
-	if mode != aimv1alpha1.CachingModeDedicated { // what users put on the service says nothing about a cache of several
+	if mode != aimv1alpha1.CachingModeDedicated { // labels of one service must not appear on a shared cache
 		labels = createdLabels(service)
 		labels[serviceLabel] = serviceLabelValue(service)
 	}
@@ -75,7 +75,7 @@ func (obs ServiceObservation) newCache() *aimv1alpha1.AIMTemplateCache {
 	}
 }
 
-// cacheHealth reports how the cache is.
+// cacheHealth returns the health of the cache.
 func (obs ServiceObservation) cacheHealth() health.Component {
 	if !obs.needsCache() {
 		return health.Component{}
@@ -94,8 +94,8 @@ func (obs ServiceObservation) cacheHealth() health.Component {
 	return c
 }
 
-// abandoned lists the caches to delete with a service: those made for it that are
-// not ready and that no other service of the namespace uses.
+// abandoned lists the caches to delete with a service: those created for it that are not ready and that no other service of the
+// namespace uses.
 func (f ServiceFetchResult) abandoned(service *aimv1alpha1.AIMService) []aimv1alpha1.AIMTemplateCache {
 	if f.caches.HasError() || f.neighbours.HasError() {
 		return nil

@@ -20,14 +20,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "aim-service-controller"
 
-// The indexes by which objects are found.
+// The indexes of the cache.
 const (
 	imageIndex        = "spec.image"         // models by their image
 	modelNameIndex    = "spec.modelName"     // templates by their model
-	eventSubjectIndex = "involvedObject.uid" // events by what they are about
+	eventSubjectIndex = "involvedObject.uid" // events by their object
 	routeClaimIndex   = "aim.claim"          // routes by gateway and path
 )
 
@@ -36,7 +36,7 @@ func New() *controller.Controller {
 	return declare(&ServiceReconciler{}).Build()
 }
 
-// declare reports what the phases read and write.
+// declare declares the objects that the phases read and write.
 func declare(
 	reconciler reconcile.Reconciler[*aimv1alpha1.AIMService, ServiceFetchResult, ServiceObservation],
 ) *controller.Builder {
@@ -73,15 +73,15 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return kinds.AddToScheme(scheme)
 }
 
-// imageOf is the image of a model as services ask for it.
+// imageOf returns the image of a model for the index.
 func imageOf(spec aimv1alpha1.AIMModelSpec) []string { return []string{strings.TrimSpace(spec.Image)} }
 
-// ServiceReconciler is the domain logic of AIMService. The zero value works.
+// ServiceReconciler implements the phases of AIMService. The zero value works.
 type ServiceReconciler struct{}
 
 type pass = reconcile.ReconcileContext[*aimv1alpha1.AIMService]
 
-// ServiceFetchResult is what was read for a service.
+// ServiceFetchResult contains the objects that were read for a service.
 type ServiceFetchResult struct {
 	isvcName    string
 	isvcNameErr error
@@ -94,16 +94,16 @@ type ServiceFetchResult struct {
 	hpa    reconcile.FetchResult[*autoscalingv2.HorizontalPodAutoscaler]
 
 	route  reconcile.FetchResult[*gatewayv1.HTTPRoute]
-	rivals []claims.Claim // what the routes of other services claim of its path
+	rivals []claims.Claim // the claims of other services' routes to its path
 
 	models    ModelFetchResult
 	templates TemplateFetchResult
 	caches    reconcile.FetchResult[*aimv1alpha1.AIMTemplateCacheList]
-	// neighbours are the other services of the namespace; read only when the service goes.
+	// neighbours are the other services of the namespace. They are read only when the service is deleted.
 	neighbours reconcile.FetchResult[*aimv1alpha1.AIMServiceList]
 }
 
-// FetchRemoteState reads what the plan depends on.
+// FetchRemoteState reads the inputs of the plan.
 func (*ServiceReconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (f ServiceFetchResult) {
 	service := rc.Object
 	f.isvcName, f.isvcNameErr = GenerateInferenceServiceName(service.Name, service.Namespace)
@@ -122,7 +122,7 @@ func (*ServiceReconciler) FetchRemoteState(ctx context.Context, r reconcile.Read
 	return f
 }
 
-// fetchInferenceService reads the InferenceService and what tells how it does.
+// fetchInferenceService reads the InferenceService and the objects that report its health.
 func (f *ServiceFetchResult) fetchInferenceService(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) {
 	if f.isvcNameErr != nil {
 		return
@@ -144,7 +144,7 @@ func (f *ServiceFetchResult) fetchInferenceService(ctx context.Context, r reconc
 	}
 }
 
-// fetchRoute reads the route of a service with routing, and the routes of others for the path that it asks for.
+// fetchRoute reads the route of a service with routing, and other routes with the requested path.
 func (f *ServiceFetchResult) fetchRoute(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) {
 	settings := routingOf(service, f.runtimeConfig.Merged)
 	if !settings.Enabled.Value {
@@ -174,7 +174,7 @@ func (*ServiceReconciler) PlanResources(_ context.Context, _ pass, obs ServiceOb
 	if obs.newModel != nil {
 		plan.Apply(obs.newModel, apply.Retained)
 	}
-	switch { // while the route cannot be planned, the one that there is stays as it is; a service that has lost its path has none
+	switch { // if the route cannot be planned, the existing one stays; a service that has lost its path has none
 	case obs.plannedRoute != nil && len(obs.lostPaths) == 0:
 		plan.Apply(obs.plannedRoute)
 	case obs.routeErr != nil && obs.route.Value != nil:
@@ -193,8 +193,8 @@ func (*ServiceReconciler) PlanResources(_ context.Context, _ pass, obs ServiceOb
 	return plan, nil
 }
 
-// planCache plans the cache of the template. A shared one is made when nobody has
-// made it, and then belongs to nobody: its env and labels are not rewritten.
+// planCache plans the cache of the template. A shared cache is created if there is none. It then has no owner, and its env and
+// labels are never changed.
 func (obs ServiceObservation) planCache(plan *reconcile.PlanResult) {
 	dedicated, wanted := obs.service.Spec.GetCachingMode() == aimv1alpha1.CachingModeDedicated, obs.needsCache() && obs.template.IsReady()
 	switch {
@@ -207,8 +207,8 @@ func (obs ServiceObservation) planCache(plan *reconcile.PlanResult) {
 	}
 }
 
-// Finalize deletes the caches that were made for the service, are not ready, and
-// that nobody else uses. The children go with their owner.
+// Finalize deletes the caches that were created for the service, are not ready, and have no other user. The children are deleted
+// with their owner.
 func (*ServiceReconciler) Finalize(_ context.Context, rc pass, fetched ServiceFetchResult) (plan reconcile.PlanResult, _ error) {
 	for _, cache := range fetched.abandoned(rc.Object) {
 		plan.Delete(&cache, apply.MatchResourceVersion())

@@ -1,9 +1,6 @@
-// Package aimservice is the controller of AIMService: a model, served through
-// KServe and published through the Gateway API.
+// Package aimservice reconciles AIMService: a model that KServe serves and the Gateway API publishes.
 //
-// [ServiceReconciler] has the phases. FetchRemoteState reads the model, the
-// templates, the cache and the children; ComposeState decides which of them the
-// service uses; PlanResources lists the children; [ServiceObservation] says how
-// each part is. Names, paths, selection and merging are pure functions of their
-// own files.
+// [ServiceReconciler] implements the phases. FetchRemoteState reads the model, the templates, the cache and the children.
+// ComposeState selects those that the service uses. PlanResources returns the children. [ServiceObservation] reports the health of
+// each part. Pure functions derive names and paths, select templates, and merge settings; they are in files of their own.
 package aimservice

@@ -71,13 +71,12 @@ func (obs ServiceObservation) inferenceService() *kserve.InferenceService {
 	}
 }
 
-// autoscaled reports whether KEDA decides on the replicas.
+// autoscaled reports whether KEDA sets the number of replicas.
 func autoscaled(spec *aimv1alpha1.AIMServiceSpec) bool {
 	return spec.MinReplicas != nil || spec.MaxReplicas != nil || spec.AutoScaling != nil
 }
 
-// replicas returns the bounds of the replicas and the annotations that say who
-// scales between them.
+// replicas returns the bounds of the replicas and the annotations that select the autoscaler.
 func replicas(spec *aimv1alpha1.AIMServiceSpec, name string) (minimum, maximum int32, annotations map[string]string) {
 	const class = "serving.kserve.io/autoscalerClass"
 	if !autoscaled(spec) {
@@ -92,9 +91,8 @@ func replicas(spec *aimv1alpha1.AIMServiceSpec, name string) (minimum, maximum i
 	}
 }
 
-// volumes returns the volumes of the pods and where they are mounted: shared
-// memory, and the artifacts of the cache. An InferenceService that runs keeps the
-// volumes it has while its cache is not usable.
+// volumes returns the volumes of the pods and their mounts: shared memory, and the artifacts of the cache. A running
+// InferenceService keeps its volumes while its cache is not usable.
 func (obs ServiceObservation) volumes() ([]corev1.Volume, []corev1.VolumeMount) {
 	volumes := []corev1.Volume{{Name: sharedMemory, VolumeSource: corev1.VolumeSource{
 		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: resource.NewQuantity(8<<30, resource.BinarySI)},
@@ -115,7 +113,7 @@ func (obs ServiceObservation) volumes() ([]corev1.Volume, []corev1.VolumeMount) 
 	return volumes, mounts
 }
 
-// artifactMount returns the volume of an artifact and its place in the container.
+// artifactMount returns the volume of an artifact and its mount in the container.
 func artifactMount(artifact aimv1alpha1.AIMResolvedArtifact) (corev1.Volume, corev1.VolumeMount) {
 	name := naming.DNSLabel(artifact.Name)
 	at := cmp.Or(artifact.MountPoint, path.Join(cachePath, strings.ReplaceAll(artifact.Model, "..", "")))
@@ -124,8 +122,7 @@ func artifactMount(artifact aimv1alpha1.AIMResolvedArtifact) (corev1.Volume, cor
 	}}, corev1.VolumeMount{Name: name, MountPath: at}
 }
 
-// claimedVolumes returns the volumes of an InferenceService that hold weights, with their
-// mounts.
+// claimedVolumes returns the volumes of an InferenceService with weights, and their mounts.
 func claimedVolumes(isvc *kserve.InferenceService) (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
 	predictor := ptr.Deref(isvc, kserve.InferenceService{}).Spec.Predictor
 	volumes = slices.DeleteFunc(slices.Clone(predictor.Volumes), func(v corev1.Volume) bool { return v.PersistentVolumeClaim == nil })
@@ -140,24 +137,23 @@ func claimedVolumes(isvc *kserve.InferenceService) (volumes []corev1.Volume, mou
 }
 
 const (
-	// DefaultPVCHeadroomPercent is added to the size of the weights when neither
-	// the service nor a runtime config says otherwise, in percent.
+	// DefaultPVCHeadroomPercent is added to the size of the weights unless the service or a runtime config sets another value, in
+	// percent.
 	DefaultPVCHeadroomPercent = 10
 
 	cachePath = "/workspace/cache"
 )
 
-// PVCSize returns the size of a volume for so many bytes of weights with the
-// headroom, in whole Gi.
+// PVCSize returns the size of a volume for the given bytes of weights plus the headroom, in whole Gi.
 func PVCSize(bytes int64, headroomPercent int32) resource.Quantity {
 	const gi = 1 << 30
-	// Whole numbers all along: percent of the remainder first, so that nothing overflows.
+	// Integer arithmetic: the percentage of the remainder is computed first to avoid an overflow.
 	extra := bytes/100*int64(headroomPercent) + (bytes%100*int64(headroomPercent)+99)/100
 	return *resource.NewQuantity((bytes+extra+gi-1)/gi*gi, resource.BinarySI)
 }
 
-// containerResources are the resources of the inference container: for each GPU of the template 4 CPUs and 32Gi of memory,
-// which may become 48Gi; over that what the template says, then what the service says, by key.
+// containerResources returns the resources of the inference container: 4 CPUs and 32Gi of memory, with a limit of 48Gi, for each GPU
+// of the template. The template and then the service override them by key.
 func containerResources(
 	hardware *aimv1alpha1.AIMHardwareRequirements, template, service *corev1.ResourceRequirements,
 ) corev1.ResourceRequirements {
@@ -174,9 +170,8 @@ func containerResources(
 	return container.Resources(service, template, &byGPU)
 }
 
-// containerEnv is the env of the inference container, sorted by name: defaults,
-// runtime config, what the template stands for, its env, the model, and the
-// service, each over what is before it.
+// containerEnv returns the environment of the inference container, sorted by name. The layers are: defaults, runtime config, metric
+// and precision of the template, its env, the model, and the service. Each overrides the previous ones.
 func containerEnv(
 	runtime []corev1.EnvVar, template *aimv1alpha1.AIMServiceTemplateSpecCommon, modelID string, service []corev1.EnvVar,
 ) []corev1.EnvVar {

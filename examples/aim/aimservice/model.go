@@ -17,26 +17,24 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// ErrMultipleModelsFound is the cause when several models have the image that a
-// service asks for.
+// ErrMultipleModelsFound is returned when several models have the image that a service requests.
 var ErrMultipleModelsFound = errors.New("multiple models found with the same image")
 
-// ModelFetchResult is the outcome of looking for the model of a service. At most
-// one of Model and ClusterModel has a value.
+// ModelFetchResult is the result of reading the model of a service. At most one of Model and ClusterModel has a value.
 type ModelFetchResult struct {
-	// Model is the model of the namespace, or why there is none.
+	// Model is the model of the namespace, or the reason why there is none.
 	Model reconcile.FetchResult[*aimv1alpha1.AIMModel]
-	// ClusterModel is the model of the cluster, or why there is none.
+	// ClusterModel is the model of the cluster, or the reason why there is none.
 	ClusterModel reconcile.FetchResult[*aimv1alpha1.AIMClusterModel]
-	// ImageURI is the image to make a model for; set when none has it.
+	// ImageURI is the image of the model to create, if no model has it.
 	ImageURI string
-	// CustomSpec is what to make a model for; set when none fits.
+	// CustomSpec is the spec of the model to create, if no model matches it.
 	CustomSpec *aimv1alpha1.AIMServiceModelCustom
-	// err is what is wrong with the choice itself.
+	// err is the error of the choice.
 	err error
 }
 
-// resolved returns the model that was found, one of the cluster as one without a namespace; nil for none.
+// resolved returns the model that was found, or nil. A cluster model is returned as a model without a namespace.
 func (f ModelFetchResult) resolved() *aimv1alpha1.AIMModel {
 	if m := f.ClusterModel.Value; m != nil {
 		return &aimv1alpha1.AIMModel{ObjectMeta: m.ObjectMeta, Spec: m.Spec, Status: m.Status}
@@ -44,8 +42,7 @@ func (f ModelFetchResult) resolved() *aimv1alpha1.AIMModel {
 	return f.Model.Value
 }
 
-// fetchModel finds the model of a service: the one that it uses already while that
-// is Ready, else the one that its spec asks for.
+// fetchModel finds the model of a service: the one in use while it is Ready, else the one that the spec requests.
 func fetchModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService) (f ModelFetchResult) {
 	if used := service.Status.ResolvedModel; used != nil {
 		if found := modelByName(ctx, r, used.Namespace, used.Name); found.resolved().IsReady() {
@@ -73,21 +70,20 @@ func fetchModel(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AI
 	return f
 }
 
-// notFound is what a service is told whose model or template neither its namespace
-// nor the cluster has.
+// notFound returns the error for a model or template that neither the namespace nor the cluster has.
 func notFound(reason, what, name, namespace string) error {
 	return health.NewError(health.MissingUpstreamDependency, reason,
 		fmt.Sprintf("%s %q not found in namespace %s or cluster scope", what, name, namespace), nil)
 }
 
-// modelByName reads the model of the namespace, if one is given, else that of the cluster.
+// modelByName reads the model of the namespace, if a namespace is given, else that of the cluster.
 func modelByName(ctx context.Context, r reconcile.Reader, namespace, name string) (f ModelFetchResult) {
 	key := client.ObjectKey{Namespace: namespace, Name: name}
 	f.Model, f.ClusterModel = reconcile.FetchNearest(ctx, r, key, &aimv1alpha1.AIMModel{}, &aimv1alpha1.AIMClusterModel{})
 	return f
 }
 
-// modelByImage finds the one model with the image in the namespace and the cluster.
+// modelByImage finds the only model with the image in the namespace and the cluster.
 func modelByImage(ctx context.Context, r reconcile.Reader, namespace, image string) (f ModelFetchResult) {
 	withImage := client.MatchingFields{imageIndex: image}
 	models := reconcile.FetchList(ctx, r, &aimv1alpha1.AIMModelList{}, client.InNamespace(namespace), withImage)
@@ -118,9 +114,8 @@ func modelByImage(ctx context.Context, r reconcile.Reader, namespace, image stri
 	return f
 }
 
-// FindMatchingCustomModel returns the model of the namespace with the image and the
-// sources of a custom one, nil when there is none; of several the first by name.
-// Sources are compared by model, place and S3 endpoint.
+// FindMatchingCustomModel returns the model of the namespace with the image and the sources of a custom one, or nil. Of several it
+// returns the first by name. Sources are equal if model, location and S3 endpoint are.
 func FindMatchingCustomModel(
 	ctx context.Context, r client.Reader, namespace string, custom *aimv1alpha1.AIMServiceModelCustom,
 ) (*aimv1alpha1.AIMModel, error) {
@@ -139,7 +134,7 @@ func FindMatchingCustomModel(
 	return first, models.Error
 }
 
-// newModel builds the model that a service needs and nobody has, nil for none.
+// newModel builds the model to create for the service, or returns nil.
 func (f ModelFetchResult) newModel(service *aimv1alpha1.AIMService) *aimv1alpha1.AIMModel {
 	out := &aimv1alpha1.AIMModel{
 		ObjectMeta: metav1.ObjectMeta{Namespace: service.Namespace, Labels: createdLabels(service)},
@@ -151,7 +146,7 @@ func (f ModelFetchResult) newModel(service *aimv1alpha1.AIMService) *aimv1alpha1
 	out.Labels[originLabel] = "auto-generated"
 	switch custom := f.CustomSpec; {
 	case f.ImageURI != "":
-		out.Name, _ = GenerateModelName(f.ImageURI) // it has a name, or it is not set
+		out.Name, _ = GenerateModelName(f.ImageURI) // ImageURI is set only if it is valid
 		out.Spec.Image = f.ImageURI
 	case custom != nil:
 		out.Name = GenerateCustomModelName(custom)
@@ -164,7 +159,7 @@ func (f ModelFetchResult) newModel(service *aimv1alpha1.AIMService) *aimv1alpha1
 	return out
 }
 
-// modelHealth reports how the model is.
+// modelHealth returns the health of the model.
 func (obs ServiceObservation) modelHealth() health.Component {
 	c := health.Component{Name: "Model", Dependency: health.Upstream}
 	switch {

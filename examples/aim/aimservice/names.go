@@ -16,19 +16,17 @@ import (
 )
 
 const (
-	// hashLength is the product's: its longest namespaces leave room for no more.
-	// Names of two services never meet by accident within a namespace, since the
-	// hash covers the whole name; should hashes collide, the second service is told.
+	// hashLength is that of the product: the longest namespaces leave no room for more. The hash covers the full name, so the names of
+	// two services in a namespace do not collide by truncation. If two hashes collide, the status of the second service reports it.
 	hashLength = naming.HashLength(8)
-	// predictorInfix is what KServe puts between the name of an InferenceService
-	// and its namespace to make a host name, which is one DNS label.
+	// predictorInfix separates the name of an InferenceService and its namespace in the host name that KServe derives. The host name is
+	// one DNS label.
 	predictorInfix = "-predictor-"
-	// minInferenceServiceName is the shortest budget that is still worth a name.
+	// minInferenceServiceName is the minimum length for the name of an InferenceService.
 	minInferenceServiceName = 10
 )
 
-// GenerateModelName returns the name of the model that is made for an image. The
-// error reports why the image is no valid reference.
+// GenerateModelName returns the name of the model for an image. It returns an error if the image is not a valid reference.
 func GenerateModelName(imageURI string) (string, error) {
 	imageURI = strings.TrimSpace(imageURI)
 	image, err := naming.ParseImage(imageURI)
@@ -42,10 +40,9 @@ func GenerateModelName(imageURI string) (string, error) {
 	return naming.Derive([]string{name, version}, hashLength, naming.HashInputs(imageURI))
 }
 
-// GenerateInferenceServiceName returns the name of a service's InferenceService.
-// KServe makes the host {name}-predictor-{namespace} of it, which must not exceed
-// 63 characters and starts with a letter: a namespace of more than 42 characters
-// leaves no room and is an error.
+// GenerateInferenceServiceName returns the name of a service's InferenceService. KServe derives the host
+// {name}-predictor-{namespace} from it, which must start with a letter and have at most 63 characters. A namespace of more than 42
+// characters leaves no room and is an error.
 func GenerateInferenceServiceName(serviceName, namespace string) (string, error) {
 	budget := naming.MaxLabel - len(predictorInfix) - len(namespace)
 	if budget < minInferenceServiceName {
@@ -61,15 +58,14 @@ func GenerateHTTPRouteName(serviceName, namespace string) (string, error) {
 	return naming.Derive([]string{serviceName}, hashLength, naming.HashInputs(namespace))
 }
 
-// routeName is the name of a service's HTTPRoute: of two strings a name can always be made.
+// routeName returns the name of a service's HTTPRoute. A valid name can be derived from any two strings.
 func routeName(service *aimv1alpha1.AIMService) string {
 	name, _ := GenerateHTTPRouteName(service.Name, service.Namespace)
 	return name
 }
 
-// GenerateTemplateCacheName returns the name of a template's cache: one for all
-// services of the namespace, or in a dedicated mode one for the service with the
-// given identity, which is its UID.
+// GenerateTemplateCacheName returns the name of a template's cache. All services of the namespace share it; in a dedicated mode each
+// service has its own, identified by its UID.
 func GenerateTemplateCacheName(
 	templateName, namespace, serviceName, serviceIdentity string, cachingMode aimv1alpha1.AIMCachingMode,
 ) (string, error) {
@@ -79,10 +75,8 @@ func GenerateTemplateCacheName(
 	return naming.Derive([]string{templateName}, hashLength, naming.HashInputs(namespace))
 }
 
-// GenerateCustomModelName returns the name of the model that is made for a custom
-// one. It covers what makes the weights: the image, and for each source the model,
-// the place and the endpoint. It is empty only when nothing can be derived, which
-// no valid spec causes.
+// GenerateCustomModelName returns the name of the model for a custom one. The hash covers the image, and for each source the model,
+// the location and the endpoint. The result is empty only if no name can be derived, which no valid spec causes.
 func GenerateCustomModelName(custom *aimv1alpha1.AIMServiceModelCustom) string {
 	part, inputs := "custom-model", []any{custom.BaseImage}
 	for i, source := range custom.ModelSources {
@@ -95,7 +89,7 @@ func GenerateCustomModelName(custom *aimv1alpha1.AIMServiceModelCustom) string {
 	return name
 }
 
-// endpointOf returns the S3 endpoint of a source: two endpoints are two places.
+// endpointOf returns the S3 endpoint of a source. Sources with different endpoints are different.
 func endpointOf(source aimv1alpha1.AIMModelSource) string {
 	for _, env := range source.Env {
 		if env.Name == "AWS_ENDPOINT_URL" {
@@ -105,19 +99,19 @@ func endpointOf(source aimv1alpha1.AIMModelSource) string {
 	return ""
 }
 
-// derivedTemplateName returns the name of the template that a service makes of
-// another one with its overrides; without any it is the base. The identity of the service is in the hash: the
-// service owns its derived template, so no two services may share one.
+// derivedTemplateName returns the name of the template that a service derives from another one with its overrides, or the base
+// without overrides. The hash covers the identity of the service, because the service owns the template and no other service may
+// share it.
 func derivedTemplateName(base string, overrides *aimv1alpha1.AIMServiceOverrides, identity types.UID) string {
 	parts := overrideParts(overrides)
 	if len(parts) == 0 {
 		return base
 	}
-	name, _ := naming.Derive(append([]string{base, "ovr"}, parts...), hashLength, naming.HashInputs(identity)) // strings always make one
+	name, _ := naming.Derive(append([]string{base, "ovr"}, parts...), hashLength, naming.HashInputs(identity)) // a name always exists
 	return name
 }
 
-// overrideParts lists what overrides change, as parts of a name.
+// overrideParts returns the overrides as parts of a name.
 func overrideParts(overrides *aimv1alpha1.AIMServiceOverrides) []string {
 	if overrides == nil {
 		return nil
@@ -130,7 +124,7 @@ func overrideParts(overrides *aimv1alpha1.AIMServiceOverrides) []string {
 	return slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 }
 
-// gpuOf returns model and number of the GPUs that hardware asks for.
+// gpuOf returns the model and number of the requested GPUs.
 func gpuOf(hardware *aimv1alpha1.AIMHardwareRequirements) (model string, count int32) {
 	if hardware == nil || hardware.GPU == nil {
 		return "", 0
@@ -140,13 +134,13 @@ func gpuOf(hardware *aimv1alpha1.AIMHardwareRequirements) (model string, count i
 
 const (
 	domain = "aim.eai.amd.com/"
-	// serviceLabel and serviceNameLabel carry the name of the service on its
-	// children, also on those that several services share: of the first one.
+	// serviceLabel and serviceNameLabel are set to the name of the service on its children. A child that several services share has the
+	// name of the first one.
 	serviceLabel     = domain + "service"
 	serviceNameLabel = domain + "service.name"
-	// originLabel marks models that a service has made.
+	// originLabel marks models that the controller has created for a service.
 	originLabel = domain + "origin"
-	// managedByLabel is on every child: the controller, on what serves the model the product.
+	// managedByLabel is set on every child, to the controller; on the InferenceService and its route, to the product.
 	managedByLabel = "app.kubernetes.io/managed-by"
 	componentLabel = "app.kubernetes.io/component"
 	product        = "aim-engine"
@@ -156,10 +150,9 @@ const (
 	CleanupFinalizer = domain + "template-cache-cleanup"
 )
 
-// childLabels are the labels of a child: its own and the name of the service, then
-// those of the service that are passed on, then the ones that every object has which
-// a service creates; the first wins. Labels of the product's domain are always
-// passed on, others when the runtime config says so.
+// childLabels returns the labels of a child: its own and the name of the service, then the propagated labels of the service, then
+// the labels of all created objects. The first value of a label takes precedence. Labels of the product's domain are always
+// propagated, others if the runtime config selects them.
 func childLabels(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, own map[string]string) map[string]string {
 	out := createdLabels(service)
 	maps.Copy(out, naming.MatchingLabels(service.Labels, slices.Concat(runtimeconfig.PropagatedLabels(config), []string{domain + "*"})...))
@@ -172,12 +165,12 @@ func childLabels(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntime
 	return out
 }
 
-// createdLabels are the labels of every object that a service creates.
+// createdLabels returns the labels of every object that is created for a service.
 func createdLabels(service *aimv1alpha1.AIMService) map[string]string {
 	return map[string]string{managedByLabel: Name, serviceNameLabel: serviceLabelValue(service)}
 }
 
-// serviceLabelValue is the name of a service as its children carry it.
+// serviceLabelValue returns the label value for the name of a service.
 func serviceLabelValue(service *aimv1alpha1.AIMService) string {
 	return naming.LabelValue(service.Name)
 }

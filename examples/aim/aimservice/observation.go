@@ -21,7 +21,7 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// ServiceObservation is what follows for a service from what was read.
+// ServiceObservation is derived from ServiceFetchResult.
 type ServiceObservation struct {
 	ServiceFetchResult
 
@@ -32,11 +32,11 @@ type ServiceObservation struct {
 	cache    *aimv1alpha1.AIMTemplateCache
 
 	plannedRoute *gatewayv1.HTTPRoute // nil without routing
-	routeErr     error                // why there cannot be one
-	lostPaths    claims.Decisions     // to whom: of two services that want one path of a gateway, the older has it
+	routeErr     error                // why there is no route
+	lostPaths    claims.Decisions     // the owner of the path: of two services that request one path of a gateway, the older one
 }
 
-// ComposeState decides which of the fetched objects the service uses.
+// ComposeState selects the objects that the service uses.
 func (*ServiceReconciler) ComposeState(_ context.Context, rc pass, fetched ServiceFetchResult) ServiceObservation {
 	obs := ServiceObservation{
 		ServiceFetchResult: fetched, service: rc.Object, template: fetched.templates.resolved(),
@@ -50,13 +50,13 @@ func (*ServiceReconciler) ComposeState(_ context.Context, rc pass, fetched Servi
 	return obs
 }
 
-// assessment is the state and the reason of an object with a status.
+// assessment is the state and the reason for a status.
 type assessment struct {
 	state  health.State
 	reason string
 }
 
-// assessments are those of each status; that of the empty status is for all others.
+// assessments maps each status to its assessment. That of the empty status is the default.
 type assessments map[aimv1alpha1.AIMStatus]assessment
 
 var (
@@ -75,7 +75,7 @@ var (
 	}
 )
 
-// assess completes the health of an object by its status.
+// assess sets the health of an object by its status.
 func (all assessments) assess(c health.Component, what string, status aimv1alpha1.AIMStatus) health.Component {
 	found, known := all[status]
 	if !known {
@@ -85,10 +85,10 @@ func (all assessments) assess(c health.Component, what string, status aimv1alpha
 	return c
 }
 
-// running reports whether the service has its InferenceService.
+// running reports whether the InferenceService of the service exists.
 func (f ServiceFetchResult) running() bool { return f.isvc.Value != nil }
 
-// GetComponentHealth reports how each part of the service is.
+// GetComponentHealth returns the health of each part of the service.
 func (obs ServiceObservation) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{
 		obs.runtimeConfig.Health(), obs.modelHealth(), obs.templateHealth(), obs.cacheHealth(),
@@ -96,7 +96,7 @@ func (obs ServiceObservation) GetComponentHealth(context.Context) []health.Compo
 	}
 }
 
-// inferenceServiceHealth: what KServe says; while that is not Ready, its warnings.
+// inferenceServiceHealth returns the health that KServe reports, with its warnings while the InferenceService is not Ready.
 func (obs ServiceObservation) inferenceServiceHealth() health.Component {
 	c := health.Component{
 		Name: "InferenceService", Dependency: health.Downstream, Child: true, State: health.Progressing, Reason: "CreatingRuntime",
@@ -126,16 +126,16 @@ func (obs ServiceObservation) inferenceServiceHealth() health.Component {
 	return c
 }
 
-// podsHealth: the pods of the InferenceService.
+// podsHealth returns the health of the InferenceService's pods.
 func (obs ServiceObservation) podsHealth() health.Component {
 	if !obs.running() || obs.pods.OK() && len(obs.pods.Value.Items) == 0 && obs.isvc.Value.IsReady() {
-		return health.Component{} // KServe knows better: it may have scaled to zero
+		return health.Component{} // KServe is authoritative: it may have scaled to zero
 	}
 	return obs.pods.Downstream("InferenceServicePods", inspect.Of)
 }
 
-// hpaHealth: the autoscaler that KEDA makes, when one is wanted. It has metrics to
-// wait for until the InferenceService is ready.
+// hpaHealth returns the health of the autoscaler that KEDA creates, if the service requests one. It waits for metrics until the
+// InferenceService is ready.
 func (obs ServiceObservation) hpaHealth() health.Component {
 	if !obs.running() || !autoscaled(&obs.service.Spec) {
 		return health.Component{}
@@ -155,8 +155,7 @@ func (obs ServiceObservation) hpaHealth() health.Component {
 	return c
 }
 
-// routeHealth reports how the route does. Nothing that is wrong with it keeps the
-// model from being served, except that a Gateway must be named.
+// routeHealth returns the health of the route. No failure of the route blocks the model, except a missing gateway.
 func (obs ServiceObservation) routeHealth() health.Component {
 	c := health.Component{Name: "HTTPRoute", Dependency: health.Downstream, Child: true, State: health.Degraded}
 	switch lost := obs.lostPaths.Err(); {
@@ -179,8 +178,8 @@ func (obs ServiceObservation) routeHealth() health.Component {
 	return c
 }
 
-// DecorateStatus sets what the service uses. A reference is set once its object is
-// ready, and stays until another one takes its place.
+// DecorateStatus sets the references to the objects in use. A reference is set when its object is ready, and stays until another
+// object replaces it.
 func (*ServiceReconciler) DecorateStatus(
 	status *aimv1alpha1.AIMServiceStatus, _ *conditions.Manager, _ reconcile.StatusContext[*aimv1alpha1.AIMService],
 	obs ServiceObservation,
@@ -200,7 +199,7 @@ func (*ServiceReconciler) DecorateStatus(
 	status.Runtime = runtimeStatus(&obs.service.Spec, obs.hpa.Value)
 }
 
-// routingStatus is the path of the route, nil when the service is not published.
+// routingStatus returns the path of the route, or nil if the service is not published.
 func (obs ServiceObservation) routingStatus() *aimv1alpha1.AIMServiceRoutingStatus {
 	route := obs.plannedRoute
 	if obs.routeErr != nil {
@@ -212,7 +211,7 @@ func (obs ServiceObservation) routingStatus() *aimv1alpha1.AIMServiceRoutingStat
 	return nil
 }
 
-// runtimeStatus counts the replicas: by the autoscaler, else by the spec.
+// runtimeStatus returns the number of replicas, from the autoscaler or else from the spec.
 func runtimeStatus(spec *aimv1alpha1.AIMServiceSpec, hpa *autoscalingv2.HorizontalPodAutoscaler) *aimv1alpha1.AIMServiceRuntimeStatus {
 	n := ptr.Deref(cmp.Or(spec.MinReplicas, spec.Replicas), 1)
 	s := &aimv1alpha1.AIMServiceRuntimeStatus{MinReplicas: n, MaxReplicas: n, CurrentReplicas: n, DesiredReplicas: n}

@@ -10,13 +10,14 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// MaxRoutePathLength is the longest path of a route, in bytes.
+// MaxRoutePathLength is the maximum length of a route's path, in bytes.
 const MaxRoutePathLength = pathtemplate.DefaultMaxBytes
 
-// paths keeps compiled path templates between passes.
+// paths caches compiled path templates.
 var paths pathtemplate.Cache
 
-// ownPath are the options of the path of a service's route. Unlike [ResolveServiceRoutePath] it refuses "/", which takes every request.
+// ownPath are the options for the path of a service's route. Unlike [ResolveServiceRoutePath] they refuse "/", which matches every
+// request.
 var ownPath = pathtemplate.Options{Cache: &paths}
 
 // DefaultRoutePath returns the path of a service without a template:
@@ -26,24 +27,22 @@ func DefaultRoutePath(service *aimv1alpha1.AIMService) string {
 	return path
 }
 
-// ResolveServiceRoutePath renders the path of a service: by its own template, else
-// by that of the runtime config, which may be nil, else [DefaultRoutePath]. An
-// explicitly empty template asks for the default. Errors are of category
-// InvalidSpec and name the template and what is wrong in it.
+// ResolveServiceRoutePath renders the path of a service from its own template, else from that of the runtime config, which may be nil,
+// else [DefaultRoutePath]. An explicitly empty template selects the default. Errors have the category InvalidSpec and name the template
+// and the mistake.
 func ResolveServiceRoutePath(service *aimv1alpha1.AIMService, runtimeConfig *aimv1alpha1.AIMRuntimeConfigCommon) (string, error) {
 	return routingOf(service, runtimeConfig).Path(service, pathtemplate.Options{AllowRoot: true, Cache: &paths})
 }
 
-// ResolveServiceRouteTimeout returns the request timeout of a service as a Gateway
-// API duration: its own, also an explicit 0s, else that of the runtime config, else
-// nil. A timeout that the Gateway API cannot express is nil too; planning the route
-// reports it.
+// ResolveServiceRouteTimeout returns the request timeout of a service as a Gateway API duration: its own, including an explicit 0s,
+// else that of the runtime config, else nil. It also returns nil for a timeout that the Gateway API cannot express; the plan of the
+// route reports the error.
 func ResolveServiceRouteTimeout(service *aimv1alpha1.AIMService, runtimeConfig *aimv1alpha1.AIMRuntimeConfigCommon) *string {
 	timeout, _ := routingOf(service, runtimeConfig).RequestTimeout()
 	return (*string)(timeout)
 }
 
-// routingOf reads the routing of a service over that of the runtime config.
+// routingOf merges the routing of a service with that of the runtime config. The service takes precedence.
 func routingOf(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon) routing.Settings {
 	below := ptr.Deref(config, aimv1alpha1.AIMRuntimeConfigCommon{})
 	return routing.Resolve(layerOf("spec.routing", service.Spec.Routing), layerOf("the runtime config", below.Routing))
@@ -57,8 +56,7 @@ func layerOf(name string, optional *aimv1alpha1.AIMRuntimeRoutingConfig) routing
 	}
 }
 
-// httpRoute builds the route of a service to its predictor, nil when routing is
-// off.
+// httpRoute builds the route from a service to its predictor, or returns nil if routing is off.
 func httpRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon, isvcName string) (*gatewayv1.HTTPRoute, error) {
 	return routingOf(service, config).HTTPRoute(service, ownPath, routing.Route{
 		Name:   routeName(service),
@@ -70,8 +68,7 @@ func httpRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeCo
 	})
 }
 
-// routeClaims returns the values under which a route is found: each path of each
-// rule on each parent.
+// routeClaims returns the index values of a route: each path of each rule on each parent.
 func routeClaims(route *gatewayv1.HTTPRoute) []string {
 	var keys []string
 	for _, claim := range claims.Of(route, route) {
@@ -80,11 +77,11 @@ func routeClaims(route *gatewayv1.HTTPRoute) []string {
 	return keys
 }
 
-// claimKey is the value under which routes with a path on a parent are found.
+// claimKey returns the index value of a path on a parent.
 func claimKey(parent claims.Parent, path string) string { return parent.String() + " " + path }
 
-// askedFor is the value under which routes with the path and the gateway are found
-// that a service asks for; false when it asks for no route or for one that cannot be.
+// askedFor returns the index value of the path and gateway that a service requests. It returns false if the service requests no
+// valid route.
 func askedFor(service *aimv1alpha1.AIMService, settings routing.Settings) (key string, ok bool) {
 	gateway, err := settings.Parent()
 	if gateway == nil || err != nil {

@@ -23,53 +23,53 @@ const (
 	reasonNotReady = "TemplateNotReady"
 )
 
-// CandidateEvaluation reports what became of a candidate.
+// CandidateEvaluation is the evaluation of a candidate.
 type CandidateEvaluation struct {
-	// Candidate that was evaluated.
+	// Candidate is the evaluated candidate.
 	Candidate TemplateCandidate
 	// Status is chosen or rejected.
 	Status string
-	// Reason in one word.
+	// Reason is the reason as a single word.
 	Reason string
-	// Rank by preference, 1 is best; 0 for one that a filter rejected.
+	// Rank is the rank by preference: 1 is best, 0 means rejected by a filter.
 	Rank int
 }
 
-// SelectionDiagnostics counts the candidates that are left after each stage.
+// SelectionDiagnostics counts the remaining candidates after each stage.
 type SelectionDiagnostics struct {
-	// TotalCandidates at the start.
+	// TotalCandidates counts all candidates.
 	TotalCandidates int
-	// AfterAvailabilityFilter are Ready.
+	// AfterAvailabilityFilter counts candidates that are Ready.
 	AfterAvailabilityFilter int
-	// AfterUnoptimizedFilter are optimized, or may be unoptimized.
+	// AfterUnoptimizedFilter counts candidates that are optimized, or may be unoptimized.
 	AfterUnoptimizedFilter int
-	// AfterOverridesFilter match the overrides.
+	// AfterOverridesFilter counts candidates that match the overrides.
 	AfterOverridesFilter int
-	// AfterGPUAvailabilityFilter find their GPU in the cluster.
+	// AfterGPUAvailabilityFilter counts candidates whose GPU the cluster has.
 	AfterGPUAvailabilityFilter int
-	// UnoptimizedTemplatesWereFiltered reports that some were left out for not being optimized.
+	// UnoptimizedTemplatesWereFiltered reports that unoptimized candidates were rejected.
 	UnoptimizedTemplatesWereFiltered bool
 }
 
-// TemplateSelectionResult is the outcome of selecting a template for a model.
+// TemplateSelectionResult is the result of selecting a template for a model.
 type TemplateSelectionResult struct {
-	// SelectedTemplate of the namespace, nil when none was selected.
+	// SelectedTemplate is the selected template of the namespace, or nil.
 	SelectedTemplate *aimv1alpha1.AIMServiceTemplate
-	// SelectedClusterTemplate of the cluster, nil when none was selected.
+	// SelectedClusterTemplate is the selected template of the cluster, or nil.
 	SelectedClusterTemplate *aimv1alpha1.AIMClusterServiceTemplate
 	// CandidateCount is the number of equally good candidates.
 	CandidateCount int
-	// TemplatesExistButNotReady reports that there are templates, and none of them is ready.
+	// TemplatesExistButNotReady reports that templates exist, but none is ready.
 	TemplatesExistButNotReady bool
-	// SelectionReason says in one word why none was selected.
+	// SelectionReason is the reason why none was selected, as a single word.
 	SelectionReason string
-	// SelectionMessage says to a person why none was selected.
+	// SelectionMessage is the message for users why none was selected.
 	SelectionMessage string
-	// MatchingResults reports what became of each candidate.
+	// MatchingResults contains the evaluation of each candidate.
 	MatchingResults []CandidateEvaluation
-	// Error of reading the candidates.
+	// Error is the error of reading the candidates.
 	Error error
-	// summary names the candidates, and why each was rejected; diagnostics are the stages and all candidates in tables.
+	// summary lists the candidates with the reasons of rejections. diagnostics contains tables of the stages and of all candidates.
 	summary, diagnostics string
 }
 
@@ -81,13 +81,12 @@ const (
 	stageGPU          = "gpu"
 )
 
-// selector is the selection of a template: what is rejected, in this order, and
-// what is preferred.
+// selector returns the selector of templates: the filters, in their order, and the preferences.
 func selector(
 	overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool,
 ) templates.Selector[TemplateCandidate] {
 	type candidate = TemplateCandidate
-	available := map[string]bool{"": true} // a candidate that needs no GPU finds what it needs
+	available := map[string]bool{"": true} // a candidate without a GPU requirement always passes
 	for _, name := range availableGPUs {
 		available[gpu.Normalize(name)] = true
 	}
@@ -120,10 +119,9 @@ func selector(
 	}
 }
 
-// SelectTemplate chooses one of the templates of a model. Overrides may be nil;
-// availableGPUs are what nodes or users call their GPUs. It returns the best candidate, nil when none
-// is left; how many are equally good, where more than one means that the choice is
-// ambiguous; the counts of the stages; and what became of every candidate.
+// SelectTemplate selects one of the templates of a model. Overrides may be nil. The names in availableGPUs are those of nodes or
+// users. SelectTemplate returns the best candidate, or nil; the number of equally good candidates, where more than one means that
+// the choice is ambiguous; the counts of the stages; and the evaluation of every candidate.
 func SelectTemplate(
 	candidates []TemplateCandidate, overrides *aimv1alpha1.AIMServiceOverrides, availableGPUs []string, allowUnoptimized bool,
 ) (*TemplateCandidate, int, SelectionDiagnostics, []CandidateEvaluation) {
@@ -154,8 +152,7 @@ func diagnose(result templates.Result[TemplateCandidate]) SelectionDiagnostics {
 	}
 }
 
-// selectTemplateForModel reads the templates of a model and chooses one: the one
-// that the service uses already while that is Ready, else the best.
+// selectTemplateForModel reads the templates of a model and selects one: the one in use while it is Ready, else the best.
 func selectTemplateForModel(
 	ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string,
 ) (f TemplateFetchResult) {
@@ -169,7 +166,7 @@ func selectTemplateForModel(
 	for i := range clusters.Value.Items {
 		found[len(ours.Value.Items)+i].ClusterTemplate.Value = &clusters.Value.Items[i]
 	}
-	found = slices.DeleteFunc(found, func(f TemplateFetchResult) bool { // one derived for a service is that service's
+	found = slices.DeleteFunc(found, func(f TemplateFetchResult) bool { // a derived template belongs to one service
 		owner := metav1.GetControllerOf(f.base())
 		return owner != nil && owner.Kind == "AIMService"
 	})
@@ -195,8 +192,8 @@ func selectTemplateForModel(
 	return f
 }
 
-// clusterGPUs is the GPU models of all nodes, which all services share: the label of a node is news to them only when a model
-// appears or goes.
+// clusterGPUs derives the GPU models of all nodes, shared by all services. A change of a node's labels triggers services only if a
+// model is added or removed.
 var clusterGPUs = &reconcile.Derivation[*metav1.PartialObjectMetadata, []string]{
 	Name: "GPU models of the cluster",
 	List: &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}},
@@ -208,14 +205,13 @@ var clusterGPUs = &reconcile.Derivation[*metav1.PartialObjectMetadata, []string]
 	},
 }
 
-// inUse reports whether the service runs with the candidate, or with what its overrides
-// make of it.
+// inUse reports whether the service uses the candidate, or the template that its overrides derive from it.
 func inUse(service *aimv1alpha1.AIMService, c *TemplateCandidate) bool {
 	used, name := service.Status.ResolvedTemplate, derivedTemplateName(c.Name, service.Spec.Overrides, service.UID)
 	return used != nil && used.Name == name && (used.Scope == c.Scope || name != c.Name)
 }
 
-// explain reports what a selection has found, and why it has selected none.
+// explain sets the message of a selection, and the reason if it has selected none.
 func explain(modelName string, result templates.Result[TemplateCandidate]) *TemplateSelectionResult {
 	counts := diagnose(result)
 	out := &TemplateSelectionResult{
@@ -244,7 +240,7 @@ func explain(modelName string, result templates.Result[TemplateCandidate]) *Temp
 	return out
 }
 
-// health makes the outcome a component.
+// health converts the result to the health of a component.
 func (s *TemplateSelectionResult) health(c health.Component) health.Component {
 	switch {
 	case s.Error != nil:

@@ -17,24 +17,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
 )
 
-// TemplateFetchResult is the outcome of looking for the template of a service. At
-// most one of Template and ClusterTemplate has a value; with overrides it is the
-// one that the service's own template derives from.
+// TemplateFetchResult is the result of reading the template of a service. At most one of Template and ClusterTemplate has a value.
+// With overrides it is the base of the derived template.
 type TemplateFetchResult struct {
-	// Template is the template of the namespace, or why there is none.
+	// Template is the template of the namespace, or the reason why there is none.
 	Template reconcile.FetchResult[*aimv1alpha1.AIMServiceTemplate]
-	// ClusterTemplate is the template of the cluster, or why there is none.
+	// ClusterTemplate is the template of the cluster, or the reason why there is none.
 	ClusterTemplate reconcile.FetchResult[*aimv1alpha1.AIMClusterServiceTemplate]
-	// derived is the template made of it with overrides; looked for under derivedName.
+	// derived is the template with the overrides, read by derivedName.
 	derived     reconcile.FetchResult[*aimv1alpha1.AIMServiceTemplate]
 	derivedName string
-	// selection is why a selection selected none; nil when the service names its template.
+	// selection is the result of the selection, nil if the service names its template.
 	selection *TemplateSelectionResult
-	// err is what is wrong with the choice itself.
+	// err is the error of the choice.
 	err error
 }
 
-// base returns the template that was named or selected, one of the cluster as one without a namespace; nil when there is none.
+// base returns the template that was named or selected, or nil. A cluster template is returned as a template without a namespace.
 func (f TemplateFetchResult) base() *aimv1alpha1.AIMServiceTemplate {
 	if t := f.ClusterTemplate.Value; t != nil {
 		spec := aimv1alpha1.AIMServiceTemplateSpec{AIMServiceTemplateSpecCommon: t.Spec.AIMServiceTemplateSpecCommon}
@@ -43,8 +42,8 @@ func (f TemplateFetchResult) base() *aimv1alpha1.AIMServiceTemplate {
 	return f.Template.Value
 }
 
-// resolved returns the template that the service uses: the base, or with overrides
-// the one derived from it; nil when it does not exist.
+// resolved returns the template that the service uses: the base, or with overrides the derived template. It returns nil if the
+// template does not exist.
 func (f TemplateFetchResult) resolved() *aimv1alpha1.AIMServiceTemplate {
 	if f.derivedName == "" {
 		return f.base()
@@ -52,9 +51,8 @@ func (f TemplateFetchResult) resolved() *aimv1alpha1.AIMServiceTemplate {
 	return f.derived.Value
 }
 
-// fetchTemplate finds the template of a service for a model: the one that it names
-// (namespace, then cluster), else the one that it uses already while that is Ready,
-// else the best candidate; and with overrides the one derived from it.
+// fetchTemplate finds the template of a service for a model: the one that the spec names (namespace, then cluster), else the one in
+// use while it is Ready, else the best candidate. With overrides it also reads the derived template.
 func fetchTemplate(ctx context.Context, r reconcile.Reader, service *aimv1alpha1.AIMService, modelName string) (f TemplateFetchResult) {
 	key := client.ObjectKey{Namespace: service.Namespace, Name: strings.TrimSpace(service.Spec.Template.Name)}
 	if key.Name == "" {
@@ -74,8 +72,7 @@ func fetchTemplate(ctx context.Context, r reconcile.Reader, service *aimv1alpha1
 	return f
 }
 
-// derivedTemplate builds the template of a service with overrides from the one that
-// it named or selected.
+// derivedTemplate builds the template of a service with overrides from its base.
 func (obs ServiceObservation) derivedTemplate(base *aimv1alpha1.AIMServiceTemplate) *aimv1alpha1.AIMServiceTemplate {
 	service, spec := obs.service, base.Spec.AIMServiceTemplateSpecCommon.DeepCopy()
 	overrides := service.Spec.Overrides
@@ -85,7 +82,7 @@ func (obs ServiceObservation) derivedTemplate(base *aimv1alpha1.AIMServiceTempla
 		spec.Hardware = cmp.Or(spec.Hardware, &aimv1alpha1.AIMHardwareRequirements{})
 		spec.Hardware.GPU, spec.Hardware.CPU = cmp.Or(wanted.GPU, spec.Hardware.GPU), cmp.Or(wanted.CPU, spec.Hardware.CPU)
 	}
-	spec.ProfileID = "" // it names a profile with other parameters
+	spec.ProfileID = "" // the profile has other parameters
 	spec.RuntimeConfigName = cmp.Or(service.Spec.RuntimeConfigName, runtimeconfig.Default)
 	if len(service.Spec.ImagePullSecrets) > 0 {
 		spec.ImagePullSecrets = service.Spec.ImagePullSecrets
@@ -106,7 +103,7 @@ func (obs ServiceObservation) derivedTemplate(base *aimv1alpha1.AIMServiceTempla
 	return out
 }
 
-// templateHealth reports how the template is.
+// templateHealth returns the health of the template.
 func (obs ServiceObservation) templateHealth() health.Component {
 	c := health.Component{Name: "Template", Dependency: health.Upstream}
 	f := obs.templates
@@ -133,55 +130,55 @@ func (obs ServiceObservation) templateHealth() health.Component {
 	return c
 }
 
-// TemplateCandidate is a template as the selection sees it.
+// TemplateCandidate is the input of the selection for one template.
 type TemplateCandidate struct {
-	// Name of the template.
+	// Name is the name of the template.
 	Name string
-	// Namespace of the template, empty for one of the cluster.
+	// Namespace is the namespace of the template, empty for a cluster template.
 	Namespace string
-	// Scope of the template.
+	// Scope is the scope of the template.
 	Scope aimv1alpha1.AIMResolutionScope
-	// Spec of the template.
+	// Spec is the spec of the template.
 	Spec aimv1alpha1.AIMServiceTemplateSpecCommon
-	// Status of the template.
+	// Status is the status of the template.
 	Status aimv1alpha1.AIMServiceTemplateStatus
 }
 
-// candidateOf is what the selection sees of a template.
+// candidateOf converts a template to a candidate.
 func candidateOf(t *aimv1alpha1.AIMServiceTemplate) TemplateCandidate {
 	scope := aimv1alpha1.ReferenceTo(t).Scope
 	return TemplateCandidate{Name: t.Name, Namespace: t.Namespace, Scope: scope, Spec: t.Spec.AIMServiceTemplateSpecCommon, Status: t.Status}
 }
 
-// profile is what the image says about the candidate; empty when nothing is known.
+// profile returns the profile from the image, empty if it is unknown.
 func (c *TemplateCandidate) profile() aimv1alpha1.AIMProfileMetadata {
 	return ptr.Deref(c.Status.Profile, aimv1alpha1.AIMProfile{}).Metadata
 }
 
-// metric is what the candidate is tuned for: the profile knows better than the spec.
+// metric returns the optimization target of the candidate. The profile takes precedence over the spec.
 func (c *TemplateCandidate) metric() string {
 	return string(cmp.Or(c.profile().Metric, ptr.Deref(c.Spec.Metric, "")))
 }
 
-// precision is the number format of the candidate.
+// precision returns the number format of the candidate.
 func (c *TemplateCandidate) precision() string {
 	return string(cmp.Or(c.profile().Precision, ptr.Deref(c.Spec.Precision, "")))
 }
 
-// gpuModel is the normalised GPU model that the candidate needs, empty for any or
-// none: the spec is a requirement, the profile a finding.
+// gpuModel returns the normalised GPU model that the candidate needs, empty for any or none. The spec, a requirement, takes
+// precedence over the profile, a discovery.
 func (c *TemplateCandidate) gpuModel() string {
 	model, _ := gpuOf(c.Spec.Hardware)
 	return gpu.Normalize(cmp.Or(model, c.profile().GPU))
 }
 
-// gpuCount is the number of GPUs that the candidate needs, 0 when it is not known.
+// gpuCount returns the number of GPUs that the candidate needs, 0 if it is unknown.
 func (c *TemplateCandidate) gpuCount() int32 {
 	_, count := gpuOf(c.Spec.Hardware)
 	return cmp.Or(count, c.profile().GPUCount)
 }
 
-// unavailable reports why the candidate cannot be used now, empty when it can.
+// unavailable returns the reason why the candidate is not usable now, or the empty string.
 func (c *TemplateCandidate) unavailable() string {
 	switch status := c.Status.Status; status {
 	case aimv1alpha1.AIMStatusReady:
@@ -194,9 +191,8 @@ func (c *TemplateCandidate) unavailable() string {
 	}
 }
 
-// matches reports whether the candidate is what the overrides ask for. What a
-// candidate does not say about its GPUs matches no wish; the precision auto asks
-// for nothing.
+// matches reports whether the candidate matches the overrides. An unknown GPU matches no requirement; the precision auto is no
+// requirement.
 func (c *TemplateCandidate) matches(overrides *aimv1alpha1.AIMServiceOverrides) bool {
 	model, count := gpuOf(overrides.Hardware)
 	switch {

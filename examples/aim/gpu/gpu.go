@@ -1,5 +1,4 @@
-// Package gpu knows what GPUs are called: by their vendors, by the labels of nodes, and
-// by the product.
+// Package gpu normalises the names of GPUs: those of vendors, of node labels, and of the product.
 package gpu
 
 import (
@@ -17,11 +16,10 @@ var deviceIDs = map[string][]string{
 	"RX9070": {"7550"}, "RX7900": {"744c"}, "RX6900": {"73af"}, "RX6800": {"73bf"},
 }
 
-// gpuToken is what the name of a GPU model looks like.
+// gpuToken matches the name of a GPU model.
 var gpuToken = regexp.MustCompile(`^(MI|ME|RX|RTX|GTX|A|H|L|T|V|K|P|QUADRO|TESLA|GRID)?[A-Z]*[0-9]+[A-Z0-9]*$`)
 
-// Normalize reduces what a node, a profile or a user calls a GPU to its model:
-// "AMD Instinct MI300X (rev 2)" is MI300X.
+// Normalize returns the model in a name of a GPU from a node, a profile or a user: MI300X for "AMD Instinct MI300X (rev 2)".
 func Normalize(name string) string {
 	if _, known := deviceIDs[name]; known {
 		return name
@@ -43,7 +41,7 @@ func Normalize(name string) string {
 	return first
 }
 
-// modelOfDevice names the model of a device id, AMD-<id> when it is not known.
+// modelOfDevice returns the model of a device id, or AMD-<id> if it is unknown.
 func modelOfDevice(id string) string {
 	id = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(id)), "0x")
 	for model, ids := range deviceIDs {
@@ -54,8 +52,7 @@ func modelOfDevice(id string) string {
 	return "AMD-" + strings.ToUpper(id)
 }
 
-// OfNode lists the GPU models of a node by the labels of the node labeller: by
-// device, else by family; sorted where several are counted.
+// OfNode lists the GPU models of a node from the labels of the node labeller: by device, else by family, sorted.
 func OfNode(labels map[string]string) []string {
 	for _, key := range []string{"gpu.device-id", "gpu.family"} {
 		name := modelOfDevice

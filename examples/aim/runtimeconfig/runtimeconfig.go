@@ -1,5 +1,5 @@
-// Package runtimeconfig reads the settings of the product and lays them over each other: those of a namespace over those of
-// the cluster, env over env, and what labels children get of their owner.
+// Package runtimeconfig reads the settings of the product and merges them: those of a namespace override those of the cluster, also
+// for env. It also returns which labels children inherit from their owner.
 package runtimeconfig
 
 import (
@@ -17,14 +17,14 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// Default is the runtime config of objects that name none; it may be missing.
+// Default is the name of the runtime config for objects that name none. It may be missing.
 const Default = "default"
 
-// Result is what was read of the runtime configs of one name.
+// Result contains the runtime configs of one name.
 type Result struct {
-	// Name of the runtime configs.
+	// Name is the name of the runtime configs.
 	Name string
-	// Merged are the settings of both, nil when there is none.
+	// Merged are the merged settings, or nil if there are none.
 	Merged *aimv1alpha1.AIMRuntimeConfigCommon
 
 	upper reconcile.FetchResult[*aimv1alpha1.AIMRuntimeConfig]
@@ -52,7 +52,8 @@ func (f Result) Env() []corev1.EnvVar {
 	return ptr.Deref(f.Merged, aimv1alpha1.AIMRuntimeConfigCommon{}).Env
 }
 
-// Health reports how the runtime config is: one that is named must exist. Without one, and none needed, it does not apply.
+// Health returns the health of the runtime config. A named config must exist. If none is named and none exists, the component does
+// not apply.
 func (f Result) Health() health.Component {
 	c := health.Component{Name: "RuntimeConfig", Dependency: health.Upstream}
 	switch err := cmp.Or(f.upper.Failure(), f.lower.Failure()); {
@@ -68,7 +69,7 @@ func (f Result) Health() health.Component {
 	return c
 }
 
-// Reference names the runtime config in use; both, when both exist, as Merged.
+// Reference refers to the runtime config in use, as Merged if both exist.
 func (f Result) Reference() *aimv1alpha1.AIMResolvedReference {
 	switch {
 	case f.upper.Value != nil:
@@ -83,9 +84,8 @@ func (f Result) Reference() *aimv1alpha1.AIMResolvedReference {
 	return nil
 }
 
-// Merge lays the config of the namespace over that of the cluster.
-// What the namespace sets wins, also when it is false, 0 or empty. Maps merge by
-// key, env by name, other lists and the gateway are taken whole. Both nil is nil.
+// Merge merges the config of the namespace with that of the cluster. A field that the namespace sets wins, also if it is false, 0 or
+// empty. Maps are merged by key and env by name; other lists and the gateway are not merged. Merge returns nil if both are nil.
 func Merge(namespace, cluster *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.AIMRuntimeConfigCommon {
 	upper, lower := Migrated(namespace), Migrated(cluster)
 	if upper == nil || lower == nil {
@@ -116,8 +116,8 @@ func Merge(namespace, cluster *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.
 	}
 }
 
-// Migrated returns a copy with the deprecated fields moved to where they belong;
-// the new place wins.
+// Migrated returns a copy in which the deprecated fields are moved to their replacements. A replacement that is set takes
+// precedence.
 func Migrated(config *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.AIMRuntimeConfigCommon {
 	out := config.DeepCopy()
 	if out != nil && (out.DefaultStorageClassName != nil || out.PVCHeadroomPercent != nil) {
@@ -131,7 +131,7 @@ func Migrated(config *aimv1alpha1.AIMRuntimeConfigCommon) *aimv1alpha1.AIMRuntim
 	return out
 }
 
-// both merges two optional parts: merge is called when there are two.
+// both merges two optional values. It calls merge if both are set.
 func both[T any](upper, lower *T, merge func(upper, lower *T)) *T {
 	if upper != nil && lower != nil {
 		merge(upper, lower)
@@ -139,14 +139,13 @@ func both[T any](upper, lower *T, merge func(upper, lower *T)) *T {
 	return cmp.Or(upper, lower)
 }
 
-// MergeEnv lays lists of variables over each other by name, the strongest first.
-// AIM_ENGINE_ARGS is merged as a JSON object.
+// MergeEnv merges lists of variables by name. The first list takes precedence. AIM_ENGINE_ARGS is merged as a JSON object.
 func MergeEnv(lists ...[]corev1.EnvVar) []corev1.EnvVar {
 	return container.Env{JSON: []string{"AIM_ENGINE_ARGS"}}.Merge(lists...)
 }
 
-// PropagatedLabels returns the patterns of the labels that the runtime config, which may be nil, hands down from an owner to
-// its children; see [naming.MatchingLabels].
+// PropagatedLabels returns the patterns of the labels that children inherit from their owner, as the runtime config defines them.
+// The config may be nil. See [naming.MatchingLabels].
 func PropagatedLabels(config *aimv1alpha1.AIMRuntimeConfigCommon) []string {
 	if config == nil || config.LabelPropagation == nil || !ptr.Deref(config.LabelPropagation.Enabled, false) {
 		return nil

@@ -1,8 +1,7 @@
-// Command standin plays the parts of a cluster that the demo does not have: KServe,
-// the Gateway, and the controllers of models, templates and caches, which this
-// example does not contain. It does no work: it only marks things as ready.
+// Command standin simulates KServe, the Gateway, and the controllers of models, templates and caches for the demo. It only marks
+// objects as ready.
 //
-// Never run it where the real ones run.
+// Never run it in a cluster with the real controllers.
 package main
 
 import (

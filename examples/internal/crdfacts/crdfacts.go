@@ -1,5 +1,4 @@
-// Package crdfacts says what a client can notice about CRDs, as text that tests
-// compare with the facts of a product's CRDs.
+// Package crdfacts describes the visible properties of CRDs as text, so that tests can compare them with the CRDs of a product.
 package crdfacts
 
 import (
@@ -15,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Of lists the facts of the CRDs whose files match the pattern: a line per kind,
-// column and field, in the order of the file names.
+// Of describes the CRDs in the files that match the pattern: one line for each kind, column and field, in the order of the file
+// names.
 func Of(pattern string) (string, error) {
 	files, err := filepath.Glob(pattern)
 	if err != nil {
@@ -73,17 +72,17 @@ func Fields(facts string, visit func(kind, path string, enum []string)) error {
 	return nil
 }
 
-// field lists a field and those below it.
+// field describes a field and its children.
 func field(out *strings.Builder, path string, required bool, s apiextensionsv1.JSONSchemaProps) {
 	below := s.DeepCopy()
 	below.Description, below.Properties, below.Items, below.AdditionalProperties, below.Required = "", nil, nil, nil, nil
-	if len(s.AllOf) == 2 && len(s.AllOf[0].Enum) > 0 && reflect.DeepEqual(s.AllOf[0], s.AllOf[1]) { // the same enum, given twice
+	if len(s.AllOf) == 2 && len(s.AllOf[0].Enum) > 0 && reflect.DeepEqual(s.AllOf[0], s.AllOf[1]) { // the same enum twice
 		below.AllOf, below.Enum = nil, s.AllOf[0].Enum
 	}
 	if below.XIntOrString {
 		below.Pattern, below.AnyOf, below.Type = "", nil, "quantity"
 	}
-	rules, _ := json.Marshal(below) //nolint:errchkjson // a schema that was decoded has JSON
+	rules, _ := json.Marshal(below) //nolint:errchkjson // a decoded schema is valid JSON
 	text := strings.TrimPrefix(string(rules), `{"type":`)
 	if required {
 		text += " required"

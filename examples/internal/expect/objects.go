@@ -19,10 +19,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Children returns the differences of the children that a plan creates or changes from the wanted documents, which are
-// separated by lines of "---", -want +got. The order does not matter. Children of kinds of the scheme are compared as these
-// types, so that a quantity is equal however it is written, and a field that the type does not have fails the test. Children
-// of other kinds are compared field by field.
+// Children compares the children that a plan creates or changes with the wanted documents, which are separated by "---" lines. It
+// returns the differences, -want +got. The order does not matter. Children of kinds in the scheme are compared as Go types:
+// different notations of a quantity are equal, and an unknown field fails the test. Other children are compared field by field.
 func Children(t testing.TB, scheme *runtime.Scheme, want string, plan reconcile.PlanResult) string {
 	t.Helper()
 	var planned []client.Object
@@ -34,7 +33,7 @@ func Children(t testing.TB, scheme *runtime.Scheme, want string, plan reconcile.
 	return Objects(t, scheme, want, planned...)
 }
 
-// Objects is like [Children] for objects.
+// Objects compares objects like [Children].
 func Objects[T client.Object](t testing.TB, scheme *runtime.Scheme, want string, got ...T) string {
 	t.Helper()
 	wanted, planned := map[string]runtime.Object{}, map[string]runtime.Object{}
@@ -79,7 +78,7 @@ func Objects[T client.Object](t testing.TB, scheme *runtime.Scheme, want string,
 	return differences.String()
 }
 
-// decode reads an object, and returns it with its kind and name.
+// decode decodes an object, and returns it with its kind and name.
 func decode(t testing.TB, scheme *runtime.Scheme, document []byte) (name string, object runtime.Object) {
 	t.Helper()
 	untyped := &unstructured.Unstructured{}

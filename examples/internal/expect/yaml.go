@@ -1,4 +1,4 @@
-// Package expect compares values that an operator plans with documents that a test has in YAML.
+// Package expect compares values that an operator plans with YAML documents of a test.
 package expect
 
 import (
@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Diff returns the differences of a value from the wanted document, -want +got. Every field counts; an empty list or map is the same as
-// none. A field that the type does not have fails the test.
+// Diff compares a value with the wanted document and returns the differences, -want +got. All fields count; an empty list or map
+// equals none. An unknown field fails the test.
 func Diff[T any](t testing.TB, want string, got T) string {
 	t.Helper()
 	var wanted T

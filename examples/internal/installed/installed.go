@@ -1,4 +1,5 @@
-// Package installed tests what an example ships: it applies that to an API server, and runs the operator with nothing but what is applied.
+// Package installed tests the manifests of an example: it applies them to an API server, and runs the operator with only these
+// permissions.
 package installed
 
 import (
@@ -35,10 +36,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
-// patience is how long the operator may take.
+// patience is the timeout for the operator.
 const patience = 2 * time.Minute
 
-// installation is what is applied.
+// installation contains the applied objects.
 type installation struct {
 	client.Client
 	*testing.T
@@ -46,9 +47,9 @@ type installation struct {
 	deployment *appsv1.Deployment
 }
 
-// Run applies what config/ builds to an API server of its own with the CRDs of others, runs the operator as the account of the Deployment
-// with its arguments and its environment until it is ready, lets the API server admit the samples of the operator's kinds in every
-// version, and then asks the check, which may be nil.
+// Run applies config/ and the CRDs of other projects to an API server of its own. It runs the operator with the account, arguments
+// and environment of the Deployment until it is ready, and creates the samples of the operator's kinds in every version. Then it
+// calls check, which may be nil.
 func Run(t *testing.T, o operator.Operator, foreign []string, check func(*testing.T, client.Client)) {
 	t.Helper()
 	env := &environment.Environment{CRDPaths: foreign, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}}
@@ -86,7 +87,7 @@ func Run(t *testing.T, o operator.Operator, foreign []string, check func(*testin
 	}
 }
 
-// apply applies everything, strictly, so that a misspelt field is an error.
+// apply applies all objects with strict validation, so that a misspelt field is an error.
 func (i *installation) apply() {
 	i.Helper()
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "config")
@@ -118,7 +119,7 @@ func (i *installation) apply() {
 	}
 }
 
-// established waits until a CRD is served: a Pod that starts earlier is started again.
+// established waits until a CRD is served. A cluster would restart a Pod that starts before.
 func (i *installation) established(crd *unstructured.Unstructured) {
 	i.Helper()
 	i.eventually(crd.GetName(), &process.Log{}, func() error {
@@ -136,7 +137,7 @@ func (i *installation) established(crd *unstructured.Unstructured) {
 	})
 }
 
-// restricted lets Pod Security judge a Pod of the Deployment.
+// restricted checks a Pod of the Deployment with Pod Security.
 func (i *installation) restricted() {
 	i.Helper()
 	pod := &corev1.Pod{
@@ -155,7 +156,7 @@ func (i *installation) restricted() {
 	}
 }
 
-// reach lets the API server reach the webhook service on this machine: there is no network of pods.
+// reach makes the API server call the webhook service on this machine, because there is no pod network.
 func (i *installation) reach(port int) {
 	i.Helper()
 	for _, object := range i.objects {
@@ -191,10 +192,10 @@ func (i *installation) run(o operator.Operator, args []string, logs *process.Log
 	for _, variable := range i.deployment.Spec.Template.Spec.Containers[0].Env {
 		value := variable.Value
 		if variable.ValueFrom != nil && variable.ValueFrom.ResourceFieldRef != nil {
-			continue // the runtime of Go has read it
+			continue // the Go runtime has read it
 		}
 		if variable.ValueFrom != nil {
-			value = i.deployment.Namespace // the only field that is asked for
+			value = i.deployment.Namespace // the only supported field
 		}
 		i.Setenv(variable.Name, value)
 	}
@@ -211,7 +212,7 @@ func (i *installation) run(o operator.Operator, args []string, logs *process.Log
 	return stop
 }
 
-// samples are the objects of config/samples whose kinds are installed.
+// samples returns the objects of config/samples whose kinds are installed.
 func (i *installation) samples() (found []*unstructured.Unstructured) {
 	i.Helper()
 	files, err := filepath.Glob("config/samples/*.yaml")
@@ -239,7 +240,7 @@ func (i *installation) samples() (found []*unstructured.Unstructured) {
 	return found
 }
 
-// versions are those of the installed CRD of the object that are served; none for another kind.
+// versions returns the served versions of the object's installed CRD, or none for another kind.
 func (i *installation) versions(object *unstructured.Unstructured) (served []string) {
 	for _, crd := range i.objects {
 		kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
@@ -294,7 +295,7 @@ func (i *installation) eventually(what string, logs *process.Log, try func() err
 	}
 }
 
-// ports are free.
+// ports returns free ports.
 func (i *installation) ports(n int) (free []int) {
 	i.Helper()
 	for range n {
@@ -310,7 +311,7 @@ func (i *installation) ports(n int) (free []int) {
 
 func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 
-// ready asks the operator whether it is ready.
+// ready calls the readiness endpoint of the operator.
 func ready(ctx context.Context, address string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz?verbose", http.NoBody)
 	if err != nil {
@@ -329,7 +330,7 @@ func ready(ctx context.Context, address string) error {
 	return nil
 }
 
-// Gateway are the files of CRDs of the Gateway API, by their resources, such as httproutes.
+// Gateway returns the CRD files of the Gateway API for the resources, such as httproutes.
 func Gateway(t *testing.T, resources ...string) (files []string) {
 	t.Helper()
 	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()

@@ -1,5 +1,5 @@
-// Package kstatus checks for tests that the tools which wait for any kind, such as helm, flux and kpt, judge an owner as its condition
-// Ready does. They use sigs.k8s.io/cli-utils/pkg/kstatus, and so does this.
+// Package kstatus checks that generic tools such as helm, flux and kpt derive the same state of an owner as its condition Ready.
+// These tools use sigs.k8s.io/cli-utils/pkg/kstatus, and so does this package.
 package kstatus
 
 import (
@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Check reports the owners of the kinds of which kstatus has another opinion than their condition Ready: kstatus must find those
-// current that are ready, and only these, and those failed that are Stalled. Owners without any condition were not looked at yet.
+// Check reports owners whose kstatus differs from their condition Ready: exactly the ready owners must be current, and the Stalled
+// ones failed. Owners without conditions are ignored.
 func Check(ctx context.Context, c client.Reader, kinds ...schema.GroupVersionKind) error {
 	var errs []error
 	for _, kind := range kinds {
@@ -46,7 +46,7 @@ func check(owner *unstructured.Unstructured) error {
 	return nil
 }
 
-// expected is the status that follows from the conditions.
+// expected returns the status that follows from the conditions.
 func expected(owner *unstructured.Unstructured, conditions []any) status.Status {
 	observed, found, err := unstructured.NestedInt64(owner.Object, "status", "observedGeneration")
 	switch {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FreeAddress returns an address of this machine on which nobody listens, such as 127.0.0.1:34567. Nothing keeps it free.
+// FreeAddress returns an address of this machine with a free port, such as 127.0.0.1:34567. It does not reserve the port.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

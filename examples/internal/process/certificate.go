@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// Certify writes tls.crt and tls.key into the folder: the certificate of a server at 127.0.0.1 with the names, which signs
-// itself, and is good for a client, too, for an hour.
+// Certify writes tls.crt and tls.key into the folder: a self-signed certificate for servers at 127.0.0.1 with the names, and for
+// clients. It is valid for one hour.
 func Certify(t testing.TB, folder string, names ...string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := time.Now() //nolint:forbidigo // those who check it have the clock of the machine
+	now := time.Now() //nolint:forbidigo // clients use the clock of the same machine
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tests"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: names,
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour), IsCA: true, BasicConstraintsValid: true,

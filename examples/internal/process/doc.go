@@ -1,3 +1,3 @@
-// Package process runs an operator for a test: it reads the operator's log and the metrics of its queues, and makes an address to listen on
-// and a certificate to serve with.
+// Package process runs an operator for a test. It reads the operator's log and the metrics of its queues, and provides an address
+// and a certificate for it.
 package process

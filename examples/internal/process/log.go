@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Log is what a program writes while a test reads it. The zero value is empty; it is safe for concurrent use.
+// Log records the output of a program while a test reads it. The zero value is empty. It is safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -20,14 +20,14 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// String returns all that was written.
+// String returns the entire output.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
 }
 
-// Tail returns the last 8,000 bytes of it, for the report of a test that failed.
+// Tail returns the last 8,000 bytes of the output, for the report of a failed test.
 func (l *Log) Tail() string {
 	const size = 8000
 	text := l.String()
@@ -44,7 +44,7 @@ type Entry struct {
 	Error      string `json:"error"`
 }
 
-// Errors returns the lines with the level error after the first bytes of the log.
+// Errors returns the lines with level error after the given number of bytes.
 func (l *Log) Errors(after int) (out []Entry) {
 	for line := range strings.Lines(l.String()[after:]) {
 		var e Entry

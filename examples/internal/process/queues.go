@@ -12,18 +12,19 @@ import (
 	"time"
 )
 
-// How a test waits for the controllers of a program: for events to arrive, and between two looks at the metrics.
+// The settling time for events, and the polling interval of the metrics.
 const (
 	eventLag      = 300 * time.Millisecond
 	queueInterval = 50 * time.Millisecond
 )
 
-// AwaitQueues returns when each controller of a program has reconciled what was in its queue at the time of the call, and what the first
-// reconciliations have added to the queues of other controllers. The address is that of the metrics of the program. The test fails if a
-// queue is never empty for the given time. Owners that wait for a retry or for a later time are in no queue.
+// AwaitQueues waits until each controller of a program has reconciled the owners that were in its queue at the time of the call, and
+// those that the first reconciliations have added to the queues of other controllers. The address is that of the program's metrics.
+// The test fails if a queue does not become empty within the given time. Owners that wait for a retry or for a later time are in no
+// queue.
 func AwaitQueues(t testing.TB, address string, within time.Duration) {
 	t.Helper()
-	end := time.Now().Add(within) //nolint:forbidigo // the program has the clock of the machine
+	end := time.Now().Add(within) //nolint:forbidigo // the program uses the clock of the same machine
 	for range 2 {
 		time.Sleep(eventLag) //nolint:forbidigo // the operator is another process
 		idle := map[string]bool{}
@@ -50,7 +51,7 @@ func AwaitQueues(t testing.TB, address string, within time.Duration) {
 	}
 }
 
-// busyControllers reads for each controller whether its queue has an owner or a worker reconciles one.
+// busyControllers reports for each controller whether its queue has an owner or a worker reconciles one.
 func busyControllers(address string) (map[string]bool, error) {
 	response, err := http.Get("http://" + address + "/metrics") //nolint:gosec,noctx // the address of a test
 	if err != nil {
@@ -62,7 +63,7 @@ func busyControllers(address string) (map[string]bool, error) {
 
 var queueMetric = regexp.MustCompile(`^(?:workqueue_depth|controller_runtime_active_workers)\{.*controller="([^"]*)".*\} (\S+)$`)
 
-// parseBusy reads the metrics in the text format of Prometheus.
+// parseBusy parses metrics in the text format of Prometheus.
 func parseBusy(metrics io.Reader) (map[string]bool, error) {
 	busy := map[string]bool{}
 	lines := bufio.NewScanner(metrics)

@@ -1,4 +1,4 @@
-// Package standin is the program that plays, in demos, the controllers that a cluster does not have.
+// Package standin runs the programs that simulate missing controllers in demos.
 package standin
 
 import (
@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Main is the main function of a stand-in: it plays again and again until it is interrupted. What fails is told on stderr and tried again.
+// Main is the main function of a stub: it repeats its work until it is interrupted. It prints errors to stderr and retries.
 func Main(addToScheme func(*runtime.Scheme) error, play func(context.Context, client.Client) error) {
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "the cluster to play in")
 	interval := flag.Duration("interval", time.Second, "how often to look")

@@ -26,14 +26,13 @@ const defaultAudience = "https://kubernetes.default.svc"
 //go:embed templates/*.yaml
 var files embed.FS
 
-// Access reconciles the access to one model: all auth policies on it make one
-// AuthPolicy.
+// Access reconciles the access to one model: it plans one AuthPolicy from all auth policies for the model.
 type Access struct {
 	models.Config
 	children *children.Set[*access]
 }
 
-// NewAccess declares the controller of the access. Its groups are models. The error is one of the templates.
+// NewAccess declares the controller of [Access]. Its groups are models. It returns an error if a template is invalid.
 func NewAccess(config models.Config) (*controller.Controller, error) {
 	set, err := models.Children(files, children.Child[*access]{Template: "policy.yaml", When: (*access).Wanted})
 	return controller.NewGroup(AccessName, Access{config, set}).
@@ -46,7 +45,7 @@ func NewAccess(config models.Config) (*controller.Controller, error) {
 		Options(models.Options("")).Build(), err
 }
 
-// modelsOf lists the models of an auth policy, each once.
+// modelsOf lists the models of an auth policy without duplicates.
 func modelsOf(object client.Object) []types.NamespacedName {
 	if policy, ok := object.(*maasv1alpha1.MaaSAuthPolicy); ok && policy.Spec != nil {
 		return models.Keys(policy.Spec.ModelRefs)
@@ -54,7 +53,7 @@ func modelsOf(object client.Object) []types.NamespacedName {
 	return nil
 }
 
-// access is what is known of the access to a model, and what its template says.
+// access is the observed access to a model, and the input of its template.
 type access struct {
 	models.Shared[*maasv1alpha1.MaaSAuthPolicy]
 	models.Config
@@ -62,8 +61,7 @@ type access struct {
 	authentication reconcile.FetchResult[*unstructured.Unstructured]
 }
 
-// FetchRemoteState reads the model, its route, its auth policies, and how users
-// are authenticated.
+// FetchRemoteState reads the model, its route, its auth policies, and the authentication of the cluster.
 func (r Access) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *access {
 	return &access{
 		Config:         r.Config,
@@ -73,13 +71,13 @@ func (r Access) FetchRemoteState(ctx context.Context, reader reconcile.Reader, r
 	}
 }
 
-// safe refuses names that would end a string of the policy.
+// safe rejects names that would end a string of the policy.
 func safe(p *maasv1alpha1.MaaSAuthPolicy) error {
 	s := subjectsOf(p)
 	return models.ErrUnsafe(append(s.Groups, s.Users...)...)
 }
 
-// subjects are who has access, sorted; an empty list instead of none.
+// subjects are the groups and users with access, sorted. Empty lists are not nil.
 type subjects struct{ Groups, Users []string }
 
 func subjectsOf(policies ...*maasv1alpha1.MaaSAuthPolicy) subjects {
@@ -95,23 +93,23 @@ func subjectsOf(policies ...*maasv1alpha1.MaaSAuthPolicy) subjects {
 	return subjects{slices.Compact(s.Groups), slices.Compact(s.Users)}
 }
 
-// PlanResources plans the policy; none when no auth policy is valid.
+// PlanResources plans the policy, and nothing if no auth policy is valid.
 func (r Access) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*controller.Group], a *access) (reconcile.PlanResult, error) {
 	return r.children.Plan(a)
 }
 
-// Subjects are all that have access.
+// Subjects returns all groups and users with access.
 func (a *access) Subjects() subjects { return subjectsOf(a.Valid...) }
 
-// Audience is who the cluster makes tokens for.
+// Audience returns the audience of the tokens that the cluster issues.
 func (a *access) Audience() string {
 	return cmp.Or(models.Audience(a.authentication), defaultAudience)
 }
 
-// DecisionTTL is how long gateways remember answers about rights, in seconds: not longer than those that they are made from.
+// DecisionTTL returns how long gateways cache authorization decisions, in seconds: at most as long as the data they depend on.
 func (a *access) DecisionTTL() int64 { return max(0, min(a.AuthzTTL, a.MetadataTTL)) }
 
-// OIDC is the identity provider of the tenant, nil when there is none.
+// OIDC returns the identity provider of the tenant, or nil.
 func (a *access) OIDC() *maasv1alpha1.TenantExternalOIDC {
 	if a.tenant.HasError() || a.tenant.Value.Spec == nil {
 		return nil

@@ -1,4 +1,4 @@
-// Package authpolicy gives users access to models.
+// Package authpolicy reconciles MaaSAuthPolicy: it gives users access to models.
 package authpolicy
 
 import (
@@ -13,13 +13,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// Reconciler of MaaSAuthPolicy.
+// Reconciler reconciles MaaSAuthPolicy.
 type Reconciler struct {
 	models.Childless[*maasv1alpha1.MaaSAuthPolicy, models.Parts]
 }
 
-// New declares the controller of MaaSAuthPolicy. The access itself is made by
-// the groups of NewAccess.
+// New declares the controller of MaaSAuthPolicy. The groups of [NewAccess] plan the AuthPolicies.
 func New(groups *controller.Controller) *controller.Controller {
 	return controller.New("maas-auth-policy", Reconciler{}).
 		Joins(groups).
@@ -36,7 +35,7 @@ func (Reconciler) FetchRemoteState(
 	return models.FetchParts(ctx, r, rc.Object, modelsOf(rc.Object), AccessName, models.Access)
 }
 
-// DecorateStatus reports how each generated policy is.
+// DecorateStatus reports the state of each generated policy.
 func (Reconciler) DecorateStatus(
 	status *maasv1alpha1.MaaSAuthPolicyStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSAuthPolicy],
 	parts models.Parts,

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// entry is a model as users see it: one of OpenAI's list, with more fields.
+// entry is a model in the format of OpenAI's list, with more fields.
 type entry struct {
 	ID            string             `json:"id"`
 	Created       int64              `json:"created"`
@@ -39,10 +39,10 @@ type subscriptionName struct {
 	Description string `json:"description,omitempty"`
 }
 
-// most is how many models are asked concurrently.
+// most is the maximum number of concurrent probes.
 const most = 10
 
-// models lists the models that the caller may use by its subscriptions.
+// models lists the models that the subscriptions of the caller give access to.
 func (s *Server) models(w http.ResponseWriter, r *http.Request, u user) error {
 	authorization := strings.TrimSpace(r.Header.Get("Authorization"))
 	if authorization == "" {
@@ -58,7 +58,7 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request, u user) error {
 	}
 	data := s.granted(r.Context(), chosen, refs.Items, authorization)
 	w.Header().Set("Cache-Control", "no-store")
-	now := time.Now().UTC() //nolint:forbidigo // the header says when the models were asked
+	now := time.Now().UTC() //nolint:forbidigo // the header contains the time of the probes
 	w.Header().Set("X-Access-Checked-At", now.Format(time.RFC3339))
 	answer(w, http.StatusOK, struct {
 		Data   []entry `json:"data"`
@@ -67,7 +67,7 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request, u user) error {
 	return nil
 }
 
-// chosen returns the subscriptions whose models are listed: the one that the request names, or all that the user can use.
+// chosen returns the subscriptions whose models are listed: the one that the request names, or all usable ones of the user.
 func (s *Server) chosen(r *http.Request, u user, authorization string) ([]*v1alpha1.MaaSSubscription, error) {
 	named := ""
 	for _, line := range r.Header.Values("X-Maas-Subscription") {
@@ -93,7 +93,7 @@ func (s *Server) chosen(r *http.Request, u user, authorization string) ([]*v1alp
 	return []*v1alpha1.MaaSSubscription{one}, nil
 }
 
-// granted asks all models of all subscriptions, within one deadline, and returns those that the caller may use.
+// granted probes all models of all subscriptions, within one deadline, and returns those that the caller may use.
 func (s *Server) granted(
 	ctx context.Context, chosen []*v1alpha1.MaaSSubscription, refs []v1alpha1.MaaSModelRef, authorization string,
 ) []entry {
@@ -157,7 +157,7 @@ func (s *Server) granted(
 	return data
 }
 
-// entryOf is a model of a reference. What the backend does not say comes from the reference.
+// entryOf returns the entry of a reference. It uses the reference for fields that the backend does not return.
 func entryOf(ref *v1alpha1.MaaSModelRef, m model) entry {
 	out := entry{
 		ID: cmp.Or(m.ID, ref.Name), Created: cmp.Or(m.Created, ref.CreationTimestamp.Unix()), Object: "model",

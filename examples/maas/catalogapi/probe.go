@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Prober asks models for their list with the token of a caller. Only its answer says whether the caller may use the model.
+// Prober requests the model list of a backend with the token of a caller. The answer decides whether the caller may use the model.
 type Prober struct {
 	client  *http.Client
 	trusted func(context.Context, *url.URL) bool
 }
 
-// NewProber returns a prober that sends tokens only to the URLs that trusted accepts, also after a redirect. Certificates of servers are
-// verified as the configuration says, nil for the authorities of the system. There is no proxy.
+// NewProber returns a prober that sends tokens only to URLs for which trusted returns true, also after a redirect. It verifies
+// certificates with the configuration, or with the authorities of the system if the configuration is nil. It uses no proxy.
 func NewProber(trusted func(context.Context, *url.URL) bool, config *tls.Config) *Prober {
 	p := &Prober{trusted: trusted}
 	p.client = &http.Client{
@@ -35,7 +35,7 @@ func NewProber(trusted func(context.Context, *url.URL) bool, config *tls.Config)
 	return p
 }
 
-// model is one of a backend's list. Its fields are empty where the backend does not say them.
+// model is one entry of a backend's list. Fields that the backend does not return are empty.
 type model struct {
 	ID      string `json:"id"`
 	Created int64  `json:"created"`
@@ -47,7 +47,7 @@ const (
 	largestAnswer = 4 << 20
 )
 
-// Probe returns the models behind an endpoint that the caller may use, nil for none. An answer that may be temporary is asked for up to
+// Probe returns the models behind an endpoint that the caller may use, or nil. It repeats a request with a temporary failure up to
 // four times, until the context ends.
 func (p *Prober) Probe(ctx context.Context, endpoint, authorization, subscription string) []model {
 	target, err := url.Parse(endpoint)
@@ -69,7 +69,7 @@ func (p *Prober) Probe(ctx context.Context, endpoint, authorization, subscriptio
 	}
 }
 
-// ask makes one request. Again reports that its answer may be temporary.
+// ask sends one request. The result again reports a failure that may be temporary.
 func (p *Prober) ask(ctx context.Context, target, authorization, subscription string) (models []model, again bool) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func (p *Prober) ask(ctx context.Context, target, authorization, subscription st
 			models = append(models, m)
 		}
 	}
-	if models == nil { // it has models, and does not name them
+	if models == nil { // the backend has models but does not name them
 		models = []model{{}}
 	}
 	return models, false

@@ -17,11 +17,12 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// Listener serves a handler as a runnable of a manager, on each replica, once the caches are filled.
+// Listener serves a handler as a runnable of a manager, on each replica, after the caches are synchronized.
 type Listener struct {
-	// Address to listen at, such as :8443.
+	// Address is the address to listen on, such as :8443.
 	Address string
-	// Certificates is the folder with tls.crt and tls.key, which are read again when they change. Empty serves plain HTTP.
+	// Certificates is the folder with tls.crt and tls.key. Listener reads them again when they change. If it is empty, Listener serves
+	// plain HTTP.
 	Certificates string
 	// Handler answers requests.
 	Handler http.Handler
@@ -37,7 +38,7 @@ const (
 	headerBytes   = 1 << 20
 )
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: every replica answers.
+// NeedLeaderElection implements manager.LeaderElectionRunnable. Every replica serves.
 func (Listener) NeedLeaderElection() bool { return false }
 
 // Start implements manager.Runnable. When the context ends it waits up to 15 seconds for requests to end.
@@ -72,8 +73,8 @@ func (l Listener) Start(ctx context.Context) error {
 	return server.Shutdown(stopping)
 }
 
-// OfGateway reports whether a URL is of a Gateway: https, to a hostname of one of its listeners or to one of its addresses. The endpoint of
-// a model may be any URL that its owner writes.
+// OfGateway reports whether a URL belongs to a Gateway: https, and a hostname of one of its listeners or one of its addresses. The
+// owner of a model may write any URL as its endpoint.
 func OfGateway(reader client.Reader, name types.NamespacedName) func(context.Context, *url.URL) bool {
 	return func(ctx context.Context, u *url.URL) bool {
 		var gateway gatewayv1.Gateway

@@ -22,13 +22,13 @@ import (
 
 // Server answers requests.
 type Server struct {
-	// Reader reads the caches with MaaSSubscriptions, MaaSModelRefs and Gateways.
+	// Reader reads MaaSSubscriptions, MaaSModelRefs and Gateways from the caches.
 	Reader client.Reader
 	// SubscriptionNamespace is the namespace of the subscriptions.
 	SubscriptionNamespace string
-	// Prober asks models whether a caller may use them.
+	// Prober checks whether a caller may use a model.
 	Prober *Prober
-	// Timeout is how long the models of one request may take to answer.
+	// Timeout limits the time for all probes of one request.
 	Timeout time.Duration
 }
 
@@ -40,7 +40,7 @@ const (
 	serverError         = "server_error"
 )
 
-// failure is an error that a client gets.
+// failure is an error that the client receives.
 type failure struct {
 	code          int
 	kind, message string
@@ -48,7 +48,7 @@ type failure struct {
 
 func (f failure) Error() string { return f.message }
 
-// Handler serves the endpoints for users. The gateway sets the identity of the caller, so that only it may reach them.
+// Handler serves the endpoints for users. It trusts the identity in the headers, so only the gateway may reach it.
 func (s *Server) Handler() http.Handler {
 	return route(func(method, path string) handle {
 		if method != http.MethodGet {
@@ -71,7 +71,7 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// Endpoints are the endpoints of both handlers.
+// Endpoints lists the endpoints of both handlers.
 func Endpoints() []dataflow.Endpoint {
 	endpoint := func(method, path string) dataflow.Endpoint {
 		return dataflow.Endpoint{Method: method, Path: path, Source: "maas/catalogapi/server.go"}
@@ -109,7 +109,8 @@ func (s *Server) InternalHandler() http.Handler {
 
 type handle func(http.ResponseWriter, *http.Request) error
 
-// route calls the endpoint of a method and an escaped path. OPTIONS has no content on every path; a trailing slash is redirected.
+// route calls the endpoint for a method and an escaped path. OPTIONS returns no content on every path; a trailing slash is
+// redirected.
 func route(find func(method, path string) handle) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.EscapedPath()
@@ -127,7 +128,7 @@ func route(find func(method, path string) handle) http.Handler {
 			if r.Method == http.MethodGet {
 				code = http.StatusMovedPermanently
 			}
-			http.Redirect(w, r, without, code) //nolint:gosec // without is the path of a call of this server
+			http.Redirect(w, r, without, code) //nolint:gosec // without is a path of this server
 		default:
 			w.Header().Set("Content-Type", "text/plain")
 			w.WriteHeader(http.StatusNotFound)
@@ -136,7 +137,7 @@ func route(find func(method, path string) handle) http.Handler {
 	})
 }
 
-// refuse writes an error. One that is no failure is of the server.
+// refuse writes an error. An error that is not a failure becomes an internal server error.
 func refuse(w http.ResponseWriter, err error) {
 	f := failure{http.StatusInternalServerError, serverError, err.Error()}
 	errors.As(err, &f)
@@ -159,13 +160,13 @@ func health(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-// user is who asks.
+// user is the identity of the caller.
 type user struct {
 	name   string
 	groups []string
 }
 
-// asUser reads the identity that the gateway has set. Each header must be there exactly once: a second line may be the client's own.
+// asUser reads the identity that the gateway has set. Each header must occur exactly once: the client could have sent a second one.
 func asUser(call func(http.ResponseWriter, *http.Request, user) error) handle {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		u, err := identity(r.Header)
@@ -192,20 +193,20 @@ func identity(header http.Header) (u user, err error) {
 	return u, nil
 }
 
-// mayUse reports whether a subscription is the user's.
+// mayUse reports whether the user owns a subscription, directly or by a group.
 func (u user) mayUse(s *v1alpha1.MaaSSubscription) bool {
 	return slices.Contains(s.Spec.Owner.Users, u.name) || slices.ContainsFunc(s.Spec.Owner.Groups, func(owner v1alpha1.GroupReference) bool {
 		return slices.ContainsFunc(u.groups, func(group string) bool { return strings.TrimSpace(group) == owner.Name })
 	})
 }
 
-// usable reports whether a subscription can be used.
+// usable reports whether a subscription is usable.
 func usable(s *v1alpha1.MaaSSubscription) bool {
 	phase := phaseOf(s)
 	return s.DeletionTimestamp.IsZero() && (phase == active || phase == degraded)
 }
 
-// list returns the subscriptions with a spec, by name.
+// list returns the subscriptions with a spec, sorted by name.
 func (s *Server) list(ctx context.Context) ([]*v1alpha1.MaaSSubscription, error) {
 	var list v1alpha1.MaaSSubscriptionList
 	if err := s.Reader.List(ctx, &list, client.InNamespace(s.SubscriptionNamespace)); err != nil {
@@ -221,7 +222,7 @@ func (s *Server) list(ctx context.Context) ([]*v1alpha1.MaaSSubscription, error)
 	return out, nil
 }
 
-// listed returns the usable subscriptions of a user that satisfy the predicate, as clients see them.
+// listed returns the usable subscriptions of a user that satisfy the predicate, in the format of the API.
 func (s *Server) listed(ctx context.Context, u user, is func(*v1alpha1.MaaSSubscription) bool) ([]item, error) {
 	all, err := s.list(ctx)
 	if err != nil {

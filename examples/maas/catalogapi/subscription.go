@@ -21,7 +21,7 @@ const (
 	pending  = string(v1alpha1.PhasePending)
 )
 
-// Annotations for people.
+// Annotations with texts for users.
 const (
 	displayName = "openshift.io/display-name"
 	description = "openshift.io/description"
@@ -29,7 +29,7 @@ const (
 
 func phaseOf(s *v1alpha1.MaaSSubscription) string { return strings.TrimSpace(string(s.Status.Phase)) }
 
-// item is a subscription as users see it.
+// item is a subscription in the format of the API.
 type item struct {
 	Name           string            `json:"subscription_id_header"`
 	Description    string            `json:"subscription_description"`
@@ -117,12 +117,12 @@ func selectionOf(s *v1alpha1.MaaSSubscription) selection {
 	return out
 }
 
-// refusal is why no subscription was selected.
+// refusal is the reason why no subscription was selected.
 type refusal struct{ reason, phase, message string }
 
 func (r refusal) Error() string { return r.message }
 
-// request is what a selection is made by. Subscription and Model are a name or namespace/name, empty for any.
+// request contains the criteria of a selection. Subscription and Model are a name or namespace/name; empty matches any.
 type request struct {
 	Username     string   `json:"username"`
 	Groups       []string `json:"groups"`
@@ -132,7 +132,7 @@ type request struct {
 
 const largestBody = 1 << 20
 
-// selectOne answers every request with 200: the authorization reads the body.
+// selectOne answers every request with status 200, because the authorization reads the body.
 func (s *Server) selectOne(w http.ResponseWriter, r *http.Request) error {
 	var asked request
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, largestBody)).Decode(&asked)
@@ -141,12 +141,12 @@ func (s *Server) selectOne(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err != nil {
 		answer(w, http.StatusOK, selection{Error: "bad_request", Message: "invalid request body: " + err.Error()})
-		return nil //nolint:nilerr // the answer has the error
+		return nil //nolint:nilerr // the answer contains the error
 	}
 	all, err := s.list(r.Context())
 	if err != nil {
 		answer(w, http.StatusOK, selection{Error: "internal_error", Message: "failed to select subscription: " + err.Error()})
-		return nil //nolint:nilerr // the answer has the error
+		return nil //nolint:nilerr // the answer contains the error
 	}
 	selected, err := choose(all, asked)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Server) selectOne(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// choose selects one of the subscriptions. Unless one is named, those that cannot be used do not make the choice ambiguous.
+// choose selects one of the subscriptions. Unless the request names one, unusable subscriptions do not make the choice ambiguous.
 func choose(all []*v1alpha1.MaaSSubscription, asked request) (*v1alpha1.MaaSSubscription, error) {
 	u := user{asked.Username, asked.Groups}
 	none := refusal{reason: "not_found", message: "no matching subscription found for user"}
@@ -201,7 +201,7 @@ func choose(all []*v1alpha1.MaaSSubscription, asked request) (*v1alpha1.MaaSSubs
 	}
 }
 
-// modelOf returns the entry of the model namespace/name, nil for none.
+// modelOf returns the entry of the model namespace/name, or nil.
 func modelOf(s *v1alpha1.MaaSSubscription, model string) *v1alpha1.ModelSubscriptionRef {
 	for i := range s.Spec.ModelRefs {
 		if ref := &s.Spec.ModelRefs[i]; ref.Namespace+"/"+ref.Name == model {
@@ -211,7 +211,7 @@ func modelOf(s *v1alpha1.MaaSSubscription, model string) *v1alpha1.ModelSubscrip
 	return nil
 }
 
-// healthy returns why a subscription cannot be used, with the model where one is named.
+// healthy returns the reason why a subscription is unusable, for one model if the request names it.
 func healthy(s *v1alpha1.MaaSSubscription, model string) error {
 	phase := phaseOf(s)
 	unhealthy := func(message string) error { return refusal{"model_unhealthy", phase, message} }

@@ -1,5 +1,4 @@
-// Package externalmodel makes models of external providers reachable through
-// the gateway.
+// Package externalmodel reconciles ExternalModel: it makes models of external providers reachable through the gateway.
 package externalmodel
 
 import (
@@ -29,21 +28,20 @@ const (
 	portAnnotation = "maas.opendatahub.io/port"
 	tlsAnnotation  = "maas.opendatahub.io/tls"
 	defaultPort    = 443
-	// repair is how soon a route that was deleted by hand is made anew. Until
-	// then the model shows that it has none.
+	// repair is the delay before a deleted route is recreated. Until then the status reports that the model has no route.
 	repair = time.Minute
 )
 
 //go:embed templates/*.yaml
 var files embed.FS
 
-// Reconciler of ExternalModel.
+// Reconciler reconciles ExternalModel.
 type Reconciler struct {
 	gateway  types.NamespacedName
 	children *children.Set[facts]
 }
 
-// facts are what the templates say of a model.
+// facts is the input of the templates.
 type facts struct {
 	Gateway types.NamespacedName
 	*maasv1alpha1.ExternalModel
@@ -51,7 +49,7 @@ type facts struct {
 	TLS  bool
 }
 
-// declared are the children, all of the name of the model.
+// declared lists the children. Each has the name of the model.
 var declared = []children.Child[facts]{
 	{Template: "service.yaml"},
 	{Template: "entry.yaml"},
@@ -59,7 +57,7 @@ var declared = []children.Child[facts]{
 	{Template: "route.yaml"},
 }
 
-// New declares the controller of ExternalModel. The error is one of the templates.
+// New declares the controller of ExternalModel. It returns an error if a template is invalid.
 func New(config models.Config) (*controller.Controller, error) {
 	set, err := models.Children(files, declared...)
 	return controller.New("maas-external-model-reconciler", &Reconciler{config.Gateway, set}).
@@ -70,10 +68,10 @@ func New(config models.Config) (*controller.Controller, error) {
 		Options(models.Options("")).Build(), err
 }
 
-// observed is nothing: the plan follows from the model.
+// observed is empty, because the plan depends only on the model.
 type observed struct{}
 
-// GetComponentHealth reports none: in the product a model is ready when its children are applied.
+// GetComponentHealth returns no components: as in the product, a model is ready when its children are applied.
 func (observed) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // FetchRemoteState reads nothing.
@@ -81,7 +79,7 @@ func (*Reconciler) FetchRemoteState(context.Context, reconcile.Reader, reconcile
 	return observed{}
 }
 
-// PlanResources plans the children, none of a model that is wrong.
+// PlanResources plans the children, and none for an invalid model.
 func (r *Reconciler) PlanResources(
 	_ context.Context, rc reconcile.ReconcileContext[*maasv1alpha1.ExternalModel], _ observed,
 ) (reconcile.PlanResult, error) {
@@ -95,7 +93,7 @@ func (r *Reconciler) PlanResources(
 	return plan, err
 }
 
-// read returns what the model says, or the last thing that is wrong with it.
+// read returns the settings of the model, or the last error in it.
 func read(model *maasv1alpha1.ExternalModel) (f facts, err error) {
 	f = facts{ExternalModel: model, Port: defaultPort, TLS: true}
 	if model.Spec == nil {

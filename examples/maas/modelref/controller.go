@@ -1,4 +1,4 @@
-// Package modelref finds the route and the endpoint of a model.
+// Package modelref reconciles MaaSModelRef: it finds the route and the endpoint of a model.
 package modelref
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// Reconciler of MaaSModelRef.
+// Reconciler reconciles MaaSModelRef.
 type Reconciler struct {
 	models.Childless[*maasv1alpha1.MaaSModelRef, *observation]
 	models.Config
@@ -35,7 +35,7 @@ func New(config models.Config) *controller.Controller {
 		Options(models.Options("maas.opendatahub.io/model-cleanup")).Build()
 }
 
-// observation is what is known of a model.
+// observation is the observed state of a model.
 type observation struct {
 	models.Config
 	model    *maasv1alpha1.MaaSModelRef
@@ -78,10 +78,9 @@ func (obs *observation) fetchPolicies(ctx context.Context, reader reconcile.Read
 	}
 }
 
-// Leave lets the model go when the policies on it are gone. Those of the
-// operator's groups go by themselves, as a model that is being deleted has none;
-// others with the product's labels are deleted, save those that have opted out
-// or that somebody controls.
+// Leave blocks the deletion of the model until its policies are deleted. The groups of the operator delete theirs, because a model
+// that is being deleted gets none. Leave deletes other policies with the product's labels, unless they have opted out or have a
+// controller.
 func (obs *observation) Leave() (plan reconcile.PlanResult) {
 	for i := range obs.policies {
 		policy := &obs.policies[i]
@@ -96,7 +95,7 @@ func (obs *observation) Leave() (plan reconcile.PlanResult) {
 	return plan
 }
 
-// DecorateStatus sets the outcome.
+// DecorateStatus writes the outcome into the status.
 func (*Reconciler) DecorateStatus(
 	status *maasv1alpha1.MaaSModelRefStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.MaaSModelRef],
 	obs *observation,

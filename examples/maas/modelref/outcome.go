@@ -21,8 +21,7 @@ const (
 	waitingForBackend = "Waiting for backend to become ready"
 )
 
-// outcome sets the status and returns the phase with its reason. What is not
-// known blanks its fields.
+// outcome sets the status and returns the phase with its reason. It clears fields whose value is unknown.
 func (obs *observation) outcome(status *maasv1alpha1.MaaSModelRefStatus) (maasv1alpha1.ModelPhase, maasv1alpha1.Reason, string) {
 	*status = maasv1alpha1.MaaSModelRefStatus{}
 	if obs.model.Spec == nil {
@@ -68,8 +67,7 @@ func failed(step, format string, args ...any) (maasv1alpha1.ModelPhase, maasv1al
 	return maasv1alpha1.ModelFailed, maasv1alpha1.ReasonReconcileFailed, "Failed to " + step + ": " + fmt.Sprintf(format, args...)
 }
 
-// describeRoute copies what the route says and reports whether it leads to the
-// expected gateway.
+// describeRoute copies fields of the route and reports whether the route refers to the expected gateway.
 func (obs *observation) describeRoute(status *maasv1alpha1.MaaSModelRefStatus) bool {
 	route := obs.route.Value
 	status.HTTPRouteName, status.HTTPRouteNamespace = route.Name, route.Namespace
@@ -91,7 +89,7 @@ func parent(ref gatewayv1.ParentReference, namespace string) types.NamespacedNam
 	return models.Key(string(ptr.Deref(ref.Namespace, gatewayv1.Namespace(namespace))), string(ref.Name))
 }
 
-// accepted reports whether the gateway has taken the route.
+// accepted reports whether the gateway has accepted the route.
 func (obs *observation) accepted() bool {
 	route := obs.route.Value
 	return slices.ContainsFunc(route.Status.Parents, func(p gatewayv1.RouteParentStatus) bool {
@@ -100,7 +98,7 @@ func (obs *observation) accepted() bool {
 	})
 }
 
-// endpoint is the URL of the model.
+// endpoint returns the URL of the model.
 func (obs *observation) endpoint(external bool) (string, error) {
 	path := obs.model.Name
 	if external {
@@ -114,7 +112,7 @@ func (obs *observation) endpoint(external bool) (string, error) {
 
 func (obs *observation) llmStatus() llmStatus { return models.Status[llmStatus](obs.llm.Value) }
 
-// llmStatus is what the operator reads of an LLMInferenceService.
+// llmStatus contains the fields that the operator reads of an LLMInferenceService.
 type llmStatus struct {
 	Conditions []metav1.Condition `json:"conditions"`
 	URL        string             `json:"url"`
@@ -124,8 +122,7 @@ type llmStatus struct {
 	} `json:"addresses"`
 }
 
-// address is that for clients outside: with TLS, else any, else the first
-// address at all, else the URL of the service.
+// address returns the external address with TLS, else the external address, else the first address, else the URL of the service.
 func (s llmStatus) address() string {
 	var secure, outside, first string
 	for _, address := range s.Addresses {
@@ -140,7 +137,7 @@ func (s llmStatus) address() string {
 	return cmp.Or(secure, outside, first, s.URL)
 }
 
-// host is where the gateway serves the route.
+// host returns the hostname under which the gateway serves the route.
 func (obs *observation) host() (string, error) {
 	if names := obs.route.Value.Spec.Hostnames; len(names) > 0 {
 		return string(names[0]), nil

@@ -1,6 +1,5 @@
-// Package models has what the controllers share: models with their routes and
-// the policies generated for them, the settings of the operator, and the kinds
-// of other projects.
+// Package models contains the code that the controllers share: models with their routes and generated policies, the settings of the
+// operator, and the kinds of other projects.
 package models
 
 import (
@@ -18,22 +17,19 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// Config are the settings of the operator.
+// Config contains the settings of the operator.
 type Config struct {
-	// Gateway serves all models.
+	// Gateway is the gateway that serves all models.
 	Gateway types.NamespacedName
-	// AppNamespace is where the API of the platform runs.
+	// AppNamespace is the namespace of the API of the platform.
 	AppNamespace string
-	// SubscriptionNamespace is the only one whose subscriptions, auth policies
-	// and tenants count.
+	// SubscriptionNamespace is the only namespace whose subscriptions, auth policies and tenants count.
 	SubscriptionNamespace string
-	// Manifests is the folder of the platform's overlay of kustomize; empty is
-	// the one that is built in.
+	// Manifests is the folder of the platform's kustomize overlay. If it is empty, the built-in overlay is used.
 	Manifests string
-	// Images replace those of the overlay, by the key of its parameter.
+	// Images replace the images of the overlay. The key is the parameter of the overlay.
 	Images map[string]string
-	// MetadataTTL and AuthzTTL are how long gateways remember answers, in
-	// seconds.
+	// MetadataTTL and AuthzTTL are how long gateways cache answers, in seconds.
 	MetadataTTL, AuthzTTL int64
 }
 
@@ -48,7 +44,7 @@ const (
 	OptOutAnnotation    = "opendatahub.io/managed"
 )
 
-// Options are the options of a controller whose owners get the finalizer.
+// Options returns the options of a controller whose owners get the finalizer.
 func Options(finalizer string) controller.Options {
 	return controller.Options{Apply: apply.Options{Finalizer: finalizer, OptOutAnnotation: OptOutAnnotation}}
 }

@@ -14,8 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The kinds of other projects. They are not in the scheme: the operator knows
-// only the fields that it sends and reads.
+// The kinds of other projects. They are not in the scheme: the operator uses only a few of their fields.
 var (
 	AuthPolicy           = schema.GroupVersionKind{Group: "kuadrant.io", Version: "v1", Kind: "AuthPolicy"}
 	TokenRateLimitPolicy = schema.GroupVersionKind{Group: "kuadrant.io", Version: "v1alpha1", Kind: "TokenRateLimitPolicy"}
@@ -41,8 +40,8 @@ func List(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
 	return u
 }
 
-// Children are those of the list, with the templates in the folder of that name. Their kinds are those of the scheme, and kinds
-// of other projects.
+// Children returns the set of the listed children, with the templates in the folder of that name. The kinds are those of the scheme
+// and those of other projects.
 func Children[F any](files fs.FS, list ...children.Child[F]) (*children.Set[F], error) {
 	scheme := runtime.NewScheme()
 	err := AddToScheme(scheme)
@@ -55,8 +54,8 @@ func Children[F any](files fs.FS, list ...children.Child[F]) (*children.Set[F], 
 	return &children.Set[F]{Manifests: templates, Children: list}, errors.Join(err, parseErr)
 }
 
-// Audience is who the cluster makes tokens of service accounts for; empty when
-// it does not say so.
+// Audience returns the audience of the service account tokens that the cluster issues, or the empty string if the cluster does not
+// name one.
 func Audience(authentication reconcile.FetchResult[*unstructured.Unstructured]) string {
 	if authentication.HasError() {
 		return ""
@@ -65,7 +64,7 @@ func Audience(authentication reconcile.FetchResult[*unstructured.Unstructured]) 
 	return issuer
 }
 
-// Status returns the status of an object; the zero value when it has none, or another one.
+// Status returns the status of an object, or the zero value if it has none or one of another type.
 func Status[S any](u *unstructured.Unstructured) S {
 	var object, none struct {
 		Status S `json:"status"`
@@ -76,14 +75,14 @@ func Status[S any](u *unstructured.Unstructured) S {
 	return object.Status
 }
 
-// Conditions returns the conditions of an object; nil when it has none.
+// Conditions returns the conditions of an object, or nil.
 func Conditions(u *unstructured.Unstructured) []metav1.Condition {
 	return Status[struct {
 		Conditions []metav1.Condition `json:"conditions"`
 	}](u).Conditions
 }
 
-// Key is the name of the model.
+// Key returns the name of the model.
 func Key(namespace, name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }

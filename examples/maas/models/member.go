@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Keys lists the models of references, each once.
+// Keys lists the models of references without duplicates.
 func Keys[R interface{ Key() types.NamespacedName }](refs []R) []types.NamespacedName {
 	var keys []types.NamespacedName
 	for _, ref := range refs {
@@ -25,22 +25,21 @@ func Keys[R interface{ Key() types.NamespacedName }](refs []R) []types.Namespace
 	return keys
 }
 
-// Shared is a model with the members of its group, which have one policy
-// together.
+// Shared is a model with the members of its group. The members share one policy.
 type Shared[M client.Object] struct {
 	Model
 	controller.Members[M]
 }
 
-// FetchShared reads the model that the group is for, and its members.
+// FetchShared reads the model of the group, and its members.
 func FetchShared[M client.Object](
 	ctx context.Context, r reconcile.Reader, g *controller.Group, into client.ObjectList, check func(M) error,
 ) Shared[M] {
 	return Shared[M]{FetchModel(ctx, r, client.ObjectKeyFromObject(g)), controller.FetchMembers(ctx, r, g, into, check)}
 }
 
-// GetComponentHealth keeps the policy as it is while the model has members but
-// no route: it is needed again when the route comes back.
+// GetComponentHealth keeps the policy as it is while the model has members but no route, because the policy is needed again when the
+// route returns.
 func (s *Shared[M]) GetComponentHealth(context.Context) []health.Component {
 	if s.Gone() != "" || s.Ref.Value == nil || s.Served() || len(s.GetMembers()) == 0 {
 		return nil
@@ -48,10 +47,10 @@ func (s *Shared[M]) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{s.Route.Upstream("", nil)}
 }
 
-// Wanted reports whether the model is to have the policy.
+// Wanted reports whether the model needs the policy.
 func (s *Shared[M]) Wanted() bool { return s.Served() && len(s.Valid) > 0 }
 
-// Names are those of the members that the policy is made of.
+// Names returns the names of the members that contribute to the policy.
 func (s *Shared[M]) Names() string {
 	var names []string
 	for _, member := range s.Valid {
@@ -61,14 +60,14 @@ func (s *Shared[M]) Names() string {
 	return strings.Join(names, ",")
 }
 
-// Part is the part that a member has in the policy of one of its models.
+// Part is the contribution of a member to the policy of one of its models.
 type Part struct {
 	Model
 	Group  reconcile.FetchResult[*controller.Group]
 	Policy reconcile.FetchResult[*unstructured.Unstructured]
 }
 
-// Parts are those of a member.
+// Parts are the contributions of one member.
 type Parts struct {
 	Member client.Object
 	List   []Part
@@ -91,10 +90,10 @@ func FetchParts(
 	return parts
 }
 
-// LeaveInterval is how soon an object that is being deleted checks again whether it may go, although events wake it.
+// LeaveInterval is how often an object that is being deleted checks whether its finalizer can be removed, in addition to events.
 const LeaveInterval = 5 * time.Second
 
-// Leave lets a member go that has no part in anything any more.
+// Leave blocks the deletion of a member until it contributes to no policy.
 func (p Parts) Leave() reconcile.PlanResult {
 	groups := make([]reconcile.FetchResult[*controller.Group], 0, len(p.List))
 	for _, part := range p.List {
@@ -103,8 +102,8 @@ func (p Parts) Leave() reconcile.PlanResult {
 	return controller.Leave(p.Member, LeaveInterval, groups...)
 }
 
-// Childless are the phases of a reconciler that plans nothing, as what it finds is in the status. W says what a deletion waits
-// for.
+// Childless implements the phases of a reconciler that plans nothing and reports its result in the status. W decides whether a
+// deletion waits.
 type Childless[T reconcile.Owner, W interface{ Leave() reconcile.PlanResult }] struct{}
 
 // PlanResources plans nothing.
@@ -112,7 +111,7 @@ func (Childless[T, W]) PlanResources(context.Context, reconcile.ReconcileContext
 	return reconcile.PlanResult{}, nil
 }
 
-// Finalize lets the owner go when nothing waits for it.
+// Finalize returns the plan of [W.Leave].
 func (Childless[T, W]) Finalize(_ context.Context, _ reconcile.ReconcileContext[T], w W) (reconcile.PlanResult, error) {
 	return w.Leave(), nil
 }

@@ -30,8 +30,7 @@ func FetchModel(ctx context.Context, r reconcile.Reader, key types.NamespacedNam
 	return m
 }
 
-// FetchRoute reads the route of a models. Of several routes of an
-// LLMInferenceService the first by name is taken, in every pass the same.
+// FetchRoute reads the route of a model. Of several routes of an LLMInferenceService it always returns the first by name.
 func FetchRoute(
 	ctx context.Context, r reconcile.Reader, namespace string, ref maasv1alpha1.ModelReference,
 ) reconcile.FetchResult[*gatewayv1.HTTPRoute] {
@@ -50,7 +49,7 @@ func FetchRoute(
 	return reconcile.FetchResult[*gatewayv1.HTTPRoute]{Value: &routes.Value.Items[0]}
 }
 
-// Gone reports why the model does not count any more; empty when it does.
+// Gone returns the reason why the model no longer counts, or the empty string.
 func (m Model) Gone() string {
 	switch {
 	case m.Ref.IsNotFound():
@@ -64,7 +63,7 @@ func (m Model) Gone() string {
 // Served reports whether the model counts and has a route.
 func (m Model) Served() bool { return m.Ref.OK() && m.Gone() == "" && m.Route.Value != nil }
 
-// ErrUnsafe reports that a name could end a string in an expression.
+// ErrUnsafe returns an error if a name could end a string in an expression.
 func ErrUnsafe(names ...string) error {
 	for _, name := range names {
 		if strings.ContainsAny(name, `"\`) {

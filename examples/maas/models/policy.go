@@ -11,18 +11,18 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// Policy is a kind of policy that is generated for models, one for each.
+// Policy is a kind of policy. The operator generates one for each model.
 type Policy struct {
 	GVK    schema.GroupVersionKind
 	prefix string
 
-	silent     maasv1alpha1.Reason // while it has no conditions
-	silence    string              // the message then
-	ready      maasv1alpha1.Reason // when all of these are true
+	silent     maasv1alpha1.Reason // if the policy has no conditions
+	silence    string              // the message for silent
+	ready      maasv1alpha1.Reason // if all of these conditions are true
 	conditions []string
 }
 
-// The generated policies: who has access, and who may spend how much.
+// The generated policies: access and token limits.
 var (
 	Access = Policy{
 		AuthPolicy, "maas-auth-",
@@ -36,12 +36,12 @@ var (
 	}
 )
 
-// Key is the name of the policy of a model.
+// Key returns the name of the policy of a model.
 func (p Policy) Key(model types.NamespacedName) types.NamespacedName {
 	return Key(model.Namespace, p.prefix+model.Name)
 }
 
-// State reports how the policy of a model is, from its conditions.
+// State returns the state of the policy of a model, from its conditions.
 func (p Policy) State(model types.NamespacedName, policy reconcile.FetchResult[*unstructured.Unstructured]) maasv1alpha1.ResourceRefStatus {
 	key, list := p.Key(model), Conditions(policy.Value)
 	unready := func(reason maasv1alpha1.Reason, message string) maasv1alpha1.ResourceRefStatus {

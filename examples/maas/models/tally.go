@@ -9,18 +9,18 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// Tally counts what is wrong with the parts of a member.
+// Tally counts the failures in the parts of a member.
 type Tally struct {
-	// All parts, those whose model does not count, and those of the others whose policy is not ready. None at all is a member
-	// without a spec, which the API server admits.
+	// All counts the parts, Missing those whose model does not count, and Unready those of the others whose policy is not ready. All is
+	// 0 for a member without a spec, which the API server accepts.
 	All, Missing, Unready int
-	// Failed is why the part of the member is not in a policy; empty when it is in all of them.
+	// Failed is the reason why the part of the member is missing in a policy, or empty.
 	Failed string
-	// What to say of the counts: of all models, of some of them, and of policies.
+	// Messages: all models are missing, some of them are, some policies are not ready.
 	AllMissing, SomeMissing, SomeUnready string
 }
 
-// Announce sets the condition Ready by the first thing that is wrong, and returns the phase.
+// Announce sets the condition Ready to the first failure, and returns the phase.
 func (t Tally) Announce(cm *conditions.Manager) maasv1alpha1.Phase {
 	phase, reason := maasv1alpha1.PhaseDegraded, maasv1alpha1.ReasonPartialFailure
 	var message string
@@ -46,7 +46,7 @@ func (t Tally) Announce(cm *conditions.Manager) maasv1alpha1.Phase {
 	return phase
 }
 
-// Unready is a state with its reason and a message that fits into the status.
+// Unready returns a state with its reason, and with a message shortened for the status.
 func Unready(key types.NamespacedName, reason maasv1alpha1.Reason, message string) maasv1alpha1.ResourceRefStatus {
 	return maasv1alpha1.ResourceRefStatus{Name: key.Name, Namespace: key.Namespace, Reason: reason, Message: conditions.Bound(message)}
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// Bootstrap creates the namespace of subscriptions and the tenant in it when they are missing.
-// It is a runnable of the manager, and reads from the manager's cache.
+// Bootstrap creates the namespace of subscriptions and its tenant if they are missing. It is a runnable of the manager, and reads
+// from the manager's cache.
 type Bootstrap struct {
 	engine   *engine.Engine
 	reader   client.Reader
@@ -30,13 +30,13 @@ type Bootstrap struct {
 	interval time.Duration
 }
 
-// NewBootstrap returns a runnable that checks at every interval.
+// NewBootstrap returns a runnable that checks at each interval.
 func NewBootstrap(mgr manager.Manager, config models.Config, interval time.Duration) (*Bootstrap, error) {
 	engine, err := engine.New(mgr.GetClient(), mgr.GetAPIReader(), apply.Options{FieldManager: models.Manager})
 	return &Bootstrap{engine: engine, reader: mgr.GetClient(), config: config, interval: interval}, err
 }
 
-// ensure creates what is missing; what exists is left alone.
+// ensure creates missing objects and does not change existing ones.
 func (b *Bootstrap) ensure(ctx context.Context) error {
 	owner := controller.GroupOf("maas-home")
 	owner.Name, owner.UID = b.config.SubscriptionNamespace, "maas-home"
@@ -63,7 +63,7 @@ func (b *Bootstrap) Start(ctx context.Context) error {
 	return nil
 }
 
-// Ready is a readiness check: subscriptions need their namespace.
+// Ready is a readiness check. It fails while the namespace of subscriptions is missing.
 func (b *Bootstrap) Ready(request *http.Request) error {
 	namespace := &corev1.Namespace{}
 	if err := b.reader.Get(request.Context(), client.ObjectKey{Name: b.config.SubscriptionNamespace}, namespace); err != nil {

@@ -14,21 +14,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// Catalog configures the HTTP API of subscriptions and models. The zero value serves nothing.
+// Catalog configures the HTTP API of subscriptions and models. The zero value disables it.
 type Catalog struct {
-	// Address serves users through the gateway, such as :8443. Empty or 0 serves nothing.
+	// Address is the address for users, who call it through the gateway, such as :8443. Empty or 0 disables it.
 	Address string
-	// InternalAddress serves the selection of a subscription, and metrics. Empty or 0 serves nothing.
+	// InternalAddress is the address for the selection of a subscription, and for metrics. Empty or 0 disables it.
 	InternalAddress string
-	// Certificates is the folder with tls.crt and tls.key of both. Empty serves plain HTTP.
+	// Certificates is the folder with tls.crt and tls.key of both. If it is empty, the API is served over plain HTTP.
 	Certificates string
-	// Authorities is a file with the authorities of the gateway's certificate. Empty trusts those of the system.
+	// Authorities is a file with the authorities of the gateway's certificate. If it is empty, those of the system are trusted.
 	Authorities string
-	// Timeout is how long the models of one request may take to answer. It must be at least 1 s.
+	// Timeout limits the time for all probes of one request. It must be at least 1 s.
 	Timeout time.Duration
 }
 
-// add adds the listeners to a manager. The error is a Timeout that is too short, or Authorities that cannot be read.
+// add adds the listeners to a manager. It returns an error if Timeout is too short or Authorities cannot be read.
 func (c Catalog) add(mgr manager.Manager, config models.Config) error {
 	serves := func(address string) bool { return address != "" && address != "0" }
 	if !serves(c.Address) && !serves(c.InternalAddress) {

@@ -1,4 +1,4 @@
-// Package operator puts the controllers together.
+// Package operator sets up the controllers of the product.
 package operator
 
 import (
@@ -26,8 +26,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/tenant"
 )
 
-// Configure fills in what the product consists of; the namespace of subscriptions is looked after at every interval. The manifests
-// and images of the platform are those that the environment names. The error is one of the manifests, or of the templates.
+// Configure adds the controllers to the configuration. The namespace of subscriptions is checked at each interval. Environment
+// variables name the manifests and images of the platform. Configure returns an error for invalid manifests or templates.
 func Configure(o *sdk.Operator, config models.Config, interval time.Duration, catalog Catalog) error {
 	config.Manifests, config.Images = environment()
 	external, externalErr := externalmodel.New(config)
@@ -51,7 +51,7 @@ func Configure(o *sdk.Operator, config models.Config, interval time.Duration, ca
 	return errors.Join(externalErr, accessErr, limitsErr, platformErr)
 }
 
-// environment is where the platform's manifests are, and the images by the parameter of the manifests.
+// environment reads the folder of the platform's manifests, and the images by the parameter of the manifests.
 func environment() (manifests string, images map[string]string) {
 	images = map[string]string{}
 	for param, variable := range map[string]string{
@@ -67,9 +67,8 @@ func environment() (manifests string, images map[string]string) {
 	return os.Getenv("MAAS_PLATFORM_MANIFESTS"), images
 }
 
-// Narrow restricts the manager's cache: subscriptions, auth policies
-// and tenants outside of their namespace do not exist for the operator, and of
-// kinds with many objects it keeps those that it needs.
+// Narrow restricts the manager's cache: it contains subscriptions, auth policies and tenants only of their namespace, and of kinds
+// with many objects only the objects that the operator needs.
 func Narrow(options *cache.Options, config models.Config) {
 	scope := cache.ByObject{Namespaces: map[string]cache.Config{config.SubscriptionNamespace: {}}}
 	for _, object := range []client.Object{&maasv1alpha1.MaaSSubscription{}, &maasv1alpha1.MaaSAuthPolicy{}, &maasv1alpha1.Tenant{}} {
@@ -87,10 +86,9 @@ func Narrow(options *cache.Options, config models.Config) {
 
 func named(name string) fields.Selector { return fields.OneTermEqualSelector("metadata.name", name) }
 
-// extraRules are rights that do not follow from the declarations: the namespace
-// of subscriptions and the tenant in it, that policies of limits block the
-// deletion of the route that controls them, and what the platform's own roles
-// grant, as nobody may grant more than he has.
+// extraRules are permissions that do not follow from the declarations: to create the namespace of subscriptions and its tenant; to
+// block the deletion of the route that controls a policy of limits; and all permissions that the platform's roles grant, because a
+// subject can grant only permissions that it has.
 func extraRules() ([]rbacv1.PolicyRule, error) {
 	granted, err := tenant.Granted()
 	return append([]rbacv1.PolicyRule{{

@@ -1,8 +1,7 @@
-// Command standin plays the parts of a cluster that the demo does not have: the
-// Gateway and Kuadrant. It does no work: it only marks routes as accepted by the
-// Gateways that exist, and policies enforced.
+// Command standin simulates the Gateway and Kuadrant in the demo: it marks routes as accepted by the Gateways that exist, and
+// policies as enforced.
 //
-// Never run it where the real ones run.
+// Never run it in a cluster with the real controllers.
 package main
 
 import (
@@ -25,15 +24,14 @@ import (
 
 func main() { standin.Main(models.AddToScheme, approveAll) }
 
-// approveAll makes the routes accepted, and the policies enforced.
+// approveAll marks the routes as accepted, and the policies as enforced.
 func approveAll(ctx context.Context, c client.Client) error {
 	return errors.Join(
 		approve(ctx, c, gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute")),
 		approve(ctx, c, models.AuthPolicy), approve(ctx, c, models.TokenRateLimitPolicy))
 }
 
-// approve makes all objects of a kind accepted, and policies enforced. A kind
-// that is not installed has none.
+// approve marks all objects of a kind as accepted, and policies as enforced. It ignores kinds that are not installed.
 func approve(ctx context.Context, c client.Client, gvk schema.GroupVersionKind) error {
 	list := models.List(gvk)
 	if err := c.List(ctx, list); err != nil {
@@ -60,7 +58,7 @@ func approve(ctx context.Context, c client.Client, gvk schema.GroupVersionKind) 
 	return errors.Join(errs...)
 }
 
-// acceptRoute lets every parent of a route that exists accept it.
+// acceptRoute marks a route as accepted by each of its parents that exists.
 func acceptRoute(ctx context.Context, c client.Client, route *unstructured.Unstructured) error {
 	parents, _, err := unstructured.NestedSlice(route.Object, "spec", "parentRefs")
 	if err != nil {
@@ -96,7 +94,7 @@ func acceptRoute(ctx context.Context, c client.Client, route *unstructured.Unstr
 	return unstructured.SetNestedSlice(route.Object, statuses, "status", "parents")
 }
 
-// gatewayExists reports whether the Gateway that a route names exists.
+// gatewayExists reports whether the Gateway of a parent reference exists.
 func gatewayExists(ctx context.Context, c client.Client, namespace string, parent any) (bool, error) {
 	fields, ok := parent.(map[string]any)
 	if !ok {
@@ -110,7 +108,7 @@ func gatewayExists(ctx context.Context, c client.Client, namespace string, paren
 	return err == nil, client.IgnoreNotFound(err)
 }
 
-// setConditions sets conditions of the types to True in content's status.
+// setConditions sets the named conditions to True in content's status.
 func setConditions(content map[string]any, of *unstructured.Unstructured, types ...string) error {
 	list := models.Conditions(&unstructured.Unstructured{Object: content})
 	for _, name := range types {

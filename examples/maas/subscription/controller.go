@@ -1,4 +1,4 @@
-// Package subscription limits the tokens that users may spend on models.
+// Package subscription reconciles MaaSSubscription: it limits the tokens that users may spend on models.
 package subscription
 
 import (
@@ -23,13 +23,12 @@ const (
 	priorityDuplicate = "SpecPriorityDuplicate"
 )
 
-// Reconciler of MaaSSubscription.
+// Reconciler reconciles MaaSSubscription.
 type Reconciler struct {
 	models.Childless[*maasv1alpha1.MaaSSubscription, *observation]
 }
 
-// New declares the controller of MaaSSubscription. The limits themselves are
-// made by the groups of NewLimits.
+// New declares the controller of MaaSSubscription. The groups of [NewLimits] plan the limits.
 func New(groups *controller.Controller) *controller.Controller {
 	return controller.New("maas-subscription", Reconciler{}).
 		Joins(groups).
@@ -48,14 +47,14 @@ func priorityOf(object client.Object) []string {
 	return []string{strconv.Itoa(int(s.Spec.Priority))}
 }
 
-// observation is what is known of a subscription.
+// observation is the observed state of a subscription.
 type observation struct {
 	models.Parts
 	subscription *maasv1alpha1.MaaSSubscription
-	peers        reconcile.FetchResult[*maasv1alpha1.MaaSSubscriptionList] // of the same priority, itself among them
+	peers        reconcile.FetchResult[*maasv1alpha1.MaaSSubscriptionList] // subscriptions of the same priority, including this one
 }
 
-// FetchRemoteState reads the models, their limits, and who has the same priority.
+// FetchRemoteState reads the models, their limits, and the subscriptions of the same priority.
 func (Reconciler) FetchRemoteState(
 	ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.MaaSSubscription],
 ) *observation {
@@ -68,8 +67,8 @@ func (Reconciler) FetchRemoteState(
 	return obs
 }
 
-// DecorateStatus reports how each model and its limits are. Limits that are refused fail the whole subscription: it would be
-// chosen, and nothing would limit it.
+// DecorateStatus reports the state of each model and its limits. A refused limit fails the entire subscription; otherwise users
+// could select it without any limit.
 func (Reconciler) DecorateStatus(
 	status *maasv1alpha1.MaaSSubscriptionStatus, cm *conditions.Manager,
 	_ reconcile.StatusContext[*maasv1alpha1.MaaSSubscription], obs *observation,
@@ -102,7 +101,7 @@ func (Reconciler) DecorateStatus(
 	}
 }
 
-// states are those of the model and of its policy.
+// states returns the states of the model and of its policy.
 func states(part models.Part) (ref, limit maasv1alpha1.ResourceRefStatus) {
 	reason, message := maasv1alpha1.ReasonNotFound, part.Gone()
 	switch {
@@ -119,7 +118,7 @@ func states(part models.Part) (ref, limit maasv1alpha1.ResourceRefStatus) {
 		models.Unready(models.Limits.Key(part.Key), maasv1alpha1.ReasonBackendNotReady, message)
 }
 
-// announcePeers reports who has the same priority.
+// announcePeers reports the subscriptions of the same priority.
 func (obs *observation) announcePeers(cm *conditions.Manager) {
 	var names []string
 	for i := range obs.peers.Value.Items {

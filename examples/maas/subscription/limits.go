@@ -28,13 +28,12 @@ const (
 //go:embed templates/*.yaml
 var files embed.FS
 
-// Limits reconciles the limits of one model: all subscriptions to it make one
-// TokenRateLimitPolicy.
+// Limits reconciles the limits of one model: it plans one TokenRateLimitPolicy from all subscriptions to the model.
 type Limits struct {
 	children *children.Set[*limits]
 }
 
-// NewLimits declares the controller of the limits. Its groups are models. The error is one of the templates.
+// NewLimits declares the controller of [Limits]. Its groups are models. It returns an error if a template is invalid.
 func NewLimits() (*controller.Controller, error) {
 	set, err := models.Children(files, children.Child[*limits]{Template: "policy.yaml", When: (*limits).Wanted})
 	return controller.NewGroup(LimitsName, Limits{set}).
@@ -45,7 +44,7 @@ func NewLimits() (*controller.Controller, error) {
 		Options(models.Options("")).Build(), err
 }
 
-// modelsOf lists the models of a subscription, each once.
+// modelsOf lists the models of a subscription without duplicates.
 func modelsOf(object client.Object) []types.NamespacedName {
 	if subscription, ok := object.(*maasv1alpha1.MaaSSubscription); ok && subscription.Spec != nil {
 		return models.Keys(subscription.Spec.ModelRefs)
@@ -53,7 +52,7 @@ func modelsOf(object client.Object) []types.NamespacedName {
 	return nil
 }
 
-// limits is what is known of the limits of a model, and what their template says.
+// limits are the observed limits of a model, and the input of their template.
 type limits struct {
 	models.Shared[*maasv1alpha1.MaaSSubscription]
 }
@@ -65,20 +64,19 @@ func (Limits) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc recon
 		func(s *maasv1alpha1.MaaSSubscription) error { return valid(s, model) })}
 }
 
-// PlanResources plans the policy, controlled by the route that it limits; none
-// when no subscription has valid limits.
+// PlanResources plans the policy, and nothing if no subscription has valid limits. The route that it limits controls the policy.
 func (l Limits) PlanResources(
 	_ context.Context, _ reconcile.ReconcileContext[*controller.Group], of *limits,
 ) (reconcile.PlanResult, error) {
 	return l.children.Plan(of)
 }
 
-// Rates are those of the subscription for the model.
+// Rates returns the limits of the subscription for the model.
 func (l *limits) Rates(s *maasv1alpha1.MaaSSubscription) []maasv1alpha1.TokenRateLimit {
 	return refOf(s, l.Key).TokenRateLimits
 }
 
-// refOf is the first entry of the subscription for the model.
+// refOf returns the first entry of the subscription for the model.
 func refOf(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) *maasv1alpha1.ModelSubscriptionRef {
 	for i := range s.Spec.ModelRefs {
 		if ref := &s.Spec.ModelRefs[i]; ref.Key() == model {
@@ -88,8 +86,7 @@ func refOf(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) *maasv1
 	return &maasv1alpha1.ModelSubscriptionRef{}
 }
 
-// valid reports what is wrong with the limits of a subscription for a model, which
-// the API server's validation does not see.
+// valid returns an error for limits of a subscription for a model that the validation of the API server does not reject.
 func valid(s *maasv1alpha1.MaaSSubscription, model types.NamespacedName) error {
 	ref := refOf(s, model)
 	if err := models.ErrUnsafe(s.Namespace, s.Name, model.Namespace, model.Name); err != nil {

@@ -1,5 +1,4 @@
-// Package tenant installs the platform: it renders the manifests and applies
-// them while the tenant says so.
+// Package tenant reconciles Tenant: it renders the manifests of the platform and applies them while the tenant is managed.
 package tenant
 
 import (
@@ -28,7 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// The kinds of other projects that only the platform has.
+// The kinds of other projects that only the platform uses.
 var (
 	envoyFilter = schema.GroupVersionKind{Group: "networking.istio.io", Version: "v1alpha3", Kind: "EnvoyFilter"}
 	dashboard   = schema.GroupVersionKind{Group: "perses.dev", Version: "v1alpha1", Kind: "PersesDashboard"}
@@ -39,19 +38,19 @@ var (
 
 // The objects that the platform needs.
 const (
-	DatabaseSecret  = "maas-db-config" //nolint:gosec // the name of one
+	DatabaseSecret  = "maas-db-config" //nolint:gosec // the name of such an object
 	databaseKey     = "DB_CONNECTION_URL"
 	MonitoringSpace = "openshift-monitoring"
 	MonitoringName  = "cluster-monitoring-config"
 )
 
-// Reconciler of Tenant.
+// Reconciler reconciles Tenant.
 type Reconciler struct {
 	models.Config
 	*renderer
 }
 
-// New declares the controller of Tenant. The error is one of the manifests.
+// New declares the controller of Tenant. It returns an error if the manifests are invalid.
 func New(config models.Config) (*controller.Controller, error) {
 	renderer, err := newRenderer(config.Manifests)
 	b := controller.New("maas-tenant", &Reconciler{config, renderer}).
@@ -83,7 +82,8 @@ func Platform() labels.Selector { return labels.SelectorFromSet(labels.Set{platf
 // managementAnnotation switches the platform off, see [managed].
 const managementAnnotation = "component.opendatahub.io/management-state"
 
-// fetched is what was read for a tenant. The objects are zero for a tenant that is switched off, or that names half a gateway.
+// fetched contains the objects that were read for a tenant. They are zero for a tenant that is switched off, or that names only part
+// of a gateway.
 type fetched struct {
 	gateway        reconcile.FetchResult[*gatewayv1.Gateway]
 	authConfigs    reconcile.FetchResult[*metav1.PartialObjectMetadata]
@@ -94,7 +94,7 @@ type fetched struct {
 	api            reconcile.FetchResult[*appsv1.Deployment]
 }
 
-// FetchRemoteState reads what the platform needs, and how its API is.
+// FetchRemoteState reads the prerequisites of the platform, and the state of its API.
 func (r *Reconciler) FetchRemoteState(
 	ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*maasv1alpha1.Tenant],
 ) (f fetched) {
@@ -103,7 +103,7 @@ func (r *Reconciler) FetchRemoteState(
 		return f
 	}
 	f.gateway = reconcile.Fetch(ctx, reader, obs.gatewayKey, &gatewayv1.Gateway{})
-	f.authConfigs = reconcile.Fetch(ctx, reader, models.Key(r.AppNamespace, apiName), controller.Metadata(authConfig)) // is its kind served?
+	f.authConfigs = reconcile.Fetch(ctx, reader, models.Key(r.AppNamespace, apiName), controller.Metadata(authConfig)) // to check the kind
 	f.authentication = reconcile.Fetch(ctx, reader, models.Key("", "cluster"), models.Kind(models.Authentication))
 	f.database = reconcile.Fetch(ctx, reader, models.Key(r.AppNamespace, DatabaseSecret), &corev1.Secret{})
 	f.monitoring = reconcile.Fetch(ctx, reader, models.Key(MonitoringSpace, MonitoringName), &corev1.ConfigMap{})
@@ -112,7 +112,7 @@ func (r *Reconciler) FetchRemoteState(
 	return f
 }
 
-// observation is what follows from what was read.
+// observation is derived from fetched.
 type observation struct {
 	models.Config
 	fetched
@@ -122,7 +122,7 @@ type observation struct {
 	renderErr       error
 }
 
-// observe returns what the tenant itself says.
+// observe derives the settings of the tenant.
 func (r *Reconciler) observe(tenant *maasv1alpha1.Tenant) *observation {
 	obs := &observation{Config: r.Config, gatewayKey: r.Gateway, managementState: tenant.Annotations[managementAnnotation]}
 	ref := ptr.Deref(tenant.Spec, maasv1alpha1.TenantSpec{}).GatewayRef
@@ -132,7 +132,7 @@ func (r *Reconciler) observe(tenant *maasv1alpha1.Tenant) *observation {
 	return obs
 }
 
-// ComposeState renders the platform of a tenant that is not switched off.
+// ComposeState renders the platform, unless the tenant is switched off.
 func (r *Reconciler) ComposeState(_ context.Context, rc reconcile.ReconcileContext[*maasv1alpha1.Tenant], f fetched) *observation {
 	tenant, obs := rc.Object, r.observe(rc.Object)
 	obs.fetched = f
@@ -151,11 +151,11 @@ func (r *Reconciler) ComposeState(_ context.Context, rc reconcile.ReconcileConte
 	return obs
 }
 
-// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+// GetComponentHealth returns no components: the status has only the conditions of the product, see DecorateStatus.
 func (*observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
-// PlanResources plans the platform. While something is missing, what is there
-// stays; a tenant that is switched off keeps its platform or gives it up.
+// PlanResources plans the platform. While a prerequisite is missing, existing objects stay. A tenant that is switched off keeps its
+// platform or deletes it.
 func (r *Reconciler) PlanResources(
 	_ context.Context, _ reconcile.ReconcileContext[*maasv1alpha1.Tenant], obs *observation,
 ) (reconcile.PlanResult, error) {

@@ -13,8 +13,7 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// addProvider lets tokens of the identity provider in, those that were made for
-// our client, and the cluster's own after them.
+// addProvider accepts tokens that the identity provider has issued for the configured client, before the cluster's own tokens.
 func (r *renderer) addProvider(s settings, policy *unstructured.Unstructured) error {
 	if _, ok, err := unstructured.NestedMap(policy.Object, "spec", "rules"); err != nil || !ok {
 		return errors.Join(fmt.Errorf("AuthPolicy %s has no spec.rules", apiPolicy), err)
@@ -32,7 +31,7 @@ func (r *renderer) addProvider(s settings, policy *unstructured.Unstructured) er
 	return policy.UnmarshalJSON(merged)
 }
 
-// telemetry counts by subscription, and by what else the tenant asks for.
+// telemetry adds the counters by subscription, and the further labels of the tenant.
 func (r *renderer) telemetry(s settings) ([]manifests.Object, error) {
 	if s.Telemetry == nil || !ptr.Deref(s.Telemetry.Enabled, true) {
 		return nil, nil
@@ -42,7 +41,7 @@ func (r *renderer) telemetry(s settings) ([]manifests.Object, error) {
 	return []manifests.Object{tokens, latency}, errors.Join(tokensErr, latencyErr)
 }
 
-// Captured reports what tokens are counted by besides their subscription.
+// Captured returns the labels of the counters in addition to the subscription.
 func (s settings) Captured() map[string]bool {
 	metrics := ptr.Deref(s.Telemetry.Metrics, maasv1alpha1.TenantMetrics{})
 	return map[string]bool{

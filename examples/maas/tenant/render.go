@@ -30,21 +30,20 @@ var files embed.FS
 
 const paramsFile = "params.env"
 
-// renderer makes the objects of the platform from an overlay of kustomize. The
-// files are read when they are needed and never written: parameters reach
-// kustomize in memory.
+// renderer renders the platform from a kustomize overlay. It reads the files on demand and never writes them: parameters are passed
+// in memory.
 type renderer struct {
 	scheme    *runtime.Scheme
-	templates *manifests.Set // of what the overlay does not have
+	templates *manifests.Set // added to the overlay
 	files     filesys.FileSystem
 	folder    string
 
 	mu    sync.Mutex
-	given settings // that last was rendered with
+	given settings // of the last rendering
 	last  []manifests.Object
 }
 
-// newRenderer takes the overlay in the folder, or the one that is built in.
+// newRenderer returns a renderer of the overlay in the folder, or of the built-in one.
 func newRenderer(folder string) (*renderer, error) {
 	set, err := models.Children[settings](files)
 	r := &renderer{scheme: runtime.NewScheme(), templates: set.Manifests, files: filesys.MakeFsOnDisk(), folder: folder}
@@ -60,8 +59,7 @@ func newRenderer(folder string) (*renderer, error) {
 	return r, err
 }
 
-// render returns the objects for the settings; the callers must not change
-// them. The same settings are rendered once.
+// render returns the objects for the settings. Callers must not change them. The result for the last settings is cached.
 func (r *renderer) render(s settings) ([]manifests.Object, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +77,7 @@ func (r *renderer) render(s settings) ([]manifests.Object, error) {
 	return objects, nil
 }
 
-// build runs kustomize with the parameters over those of the overlay.
+// build runs kustomize with the parameters, which override those of the overlay.
 func (r *renderer) build(params map[string]string) ([]manifests.Object, error) {
 	folder, _, err := r.files.CleanedAbs(r.folder)
 	if err != nil {
@@ -92,7 +90,7 @@ func (r *renderer) build(params map[string]string) ([]manifests.Object, error) {
 	}
 	files.content = override(string(given), params)
 	options := krusty.MakeDefaultOptions()
-	options.LoadRestrictions = types.LoadRestrictionsNone // an overlay's bases are beside it
+	options.LoadRestrictions = types.LoadRestrictionsNone // an overlay may refer to bases in sibling folders
 	built, err := krusty.MakeKustomizer(options).Run(files, folder.String())
 	if err != nil {
 		return nil, err
@@ -104,7 +102,7 @@ func (r *renderer) build(params map[string]string) ([]manifests.Object, error) {
 	return manifests.Objects("kustomize", string(stream), r.scheme)
 }
 
-// withFile is a file system in which one file has another content.
+// withFile is a file system that replaces the content of one file.
 type withFile struct {
 	filesys.FileSystem
 	path    string
@@ -119,8 +117,7 @@ func (f withFile) ReadFile(path string) ([]byte, error) {
 	return f.FileSystem.ReadFile(path)
 }
 
-// override replaces values in lines of the form key=value and appends the keys
-// that have none.
+// override replaces values in lines of the form key=value and appends missing keys.
 func override(given string, params map[string]string) []byte {
 	var others strings.Builder
 	for line := range strings.Lines(given) {
@@ -132,7 +129,7 @@ func override(given string, params map[string]string) []byte {
 	return []byte(others.String() + linesOf(params))
 }
 
-// linesOf are sorted, so that the same parameters are the same text.
+// linesOf returns sorted lines, so that equal parameters result in equal text.
 func linesOf(params map[string]string) string {
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(params)) {
@@ -141,7 +138,7 @@ func linesOf(params map[string]string) string {
 	return text.String()
 }
 
-// Granted are the rights that the roles of the built-in platform grant.
+// Granted returns the permissions that the roles of the built-in platform grant.
 func Granted() (rules []rbacv1.PolicyRule, err error) {
 	r, err := newRenderer("")
 	objects, buildErr := r.build(nil)
@@ -153,7 +150,7 @@ func Granted() (rules []rbacv1.PolicyRule, err error) {
 	return rules, errors.Join(err, buildErr)
 }
 
-// Services are the Services of the built-in platform.
+// Services returns the Services of the built-in platform.
 func Services() []dataflow.Service {
 	return []dataflow.Service{{Name: apiName, Port: 8443, PortName: "https"}, {Name: "payload-processing", Port: 9004}}
 }

@@ -23,7 +23,7 @@ const (
 	apiName      = "maas-api"
 	paramsName   = "maas-parameters"
 	apiPolicy    = "maas-api-auth-policy"
-	anyNamespace = "opendatahub" // in manifests, for the namespace of the API
+	anyNamespace = "opendatahub" // in the manifests, the placeholder for the namespace of the API
 
 	platformLabel   = "app.opendatahub.io/modelsasservice"
 	configHash      = "app.opendatahub.io/maas-config-hash"
@@ -31,19 +31,19 @@ const (
 	tenantNamespace = "maas.opendatahub.io/tenant-namespace"
 )
 
-// settings are all that the platform depends on.
+// settings contains all inputs of the platform.
 type settings struct {
 	Tenant    types.NamespacedName
 	App       string // the namespace of the API
 	Gateway   types.NamespacedName
-	Audience  string // empty: that of the overlay
+	Audience  string // if empty, that of the overlay
 	Images    map[string]string
 	MaxDays   *int32
 	OIDC      *maasv1alpha1.TenantExternalOIDC
 	Telemetry *maasv1alpha1.TenantTelemetry
 }
 
-// params are those of the overlay that the settings decide.
+// params returns the parameters of the overlay that depend on the settings.
 func (s settings) params() map[string]string {
 	params := layers.Maps(map[string]string{
 		"app-namespace": s.App, "gateway-namespace": s.Gateway.Namespace, "gateway-name": s.Gateway.Name,
@@ -58,7 +58,7 @@ func (s settings) params() map[string]string {
 	return params
 }
 
-// finish does what the overlay cannot say.
+// finish makes the changes that the overlay cannot express.
 func (r *renderer) finish(s settings, objects []manifests.Object) ([]manifests.Object, error) {
 	objects = slices.DeleteFunc(objects, func(o manifests.Object) bool { return o.GetAnnotations()[models.OptOutAnnotation] == "false" })
 	hash, guarded := "", s.OIDC == nil
@@ -68,7 +68,7 @@ func (r *renderer) finish(s settings, objects []manifests.Object) ([]manifests.O
 		}
 		if kindOf(object) == "ConfigMap" && object.GetName() == paramsName {
 			err := manifests.Change(object, func(config *corev1.ConfigMap) {
-				sum := sha256.Sum256([]byte(linesOf(config.Data))) // the API restarts with other parameters
+				sum := sha256.Sum256([]byte(linesOf(config.Data))) // so that the API restarts if a parameter changes
 				hash = hex.EncodeToString(sum[:])
 			})
 			if err != nil {
@@ -100,8 +100,8 @@ func (r *renderer) finish(s settings, objects []manifests.Object) ([]manifests.O
 
 func kindOf(object manifests.Object) string { return object.GetObjectKind().GroupVersionKind().Kind }
 
-// place moves an object to where it belongs: what the manifests have in the
-// namespace that stands for the API's, and what guards the gateway.
+// place sets the namespace of an object: that of the API for objects in the placeholder namespace, and that of the gateway for its
+// policies.
 func (s settings) place(object manifests.Object) error {
 	if object.GetNamespace() == anyNamespace {
 		object.SetNamespace(s.App)
@@ -121,7 +121,7 @@ func (s settings) place(object manifests.Object) error {
 	case "maas-api-backend-tls":
 		object.SetNamespace(s.Gateway.Namespace)
 	case apiPolicy:
-		object.SetAnnotations(layers.Maps(map[string]string{models.OptOutAnnotation: "false"}, object.GetAnnotations())) // for another operator
+		object.SetAnnotations(layers.Maps(map[string]string{models.OptOutAnnotation: "false"}, object.GetAnnotations())) // for other operators
 	}
 	return nil
 }
@@ -134,8 +134,7 @@ func (s settings) placeSubjects(subjects []rbacv1.Subject) {
 	}
 }
 
-// mark puts the labels of the platform on, and on what cannot have an owner
-// reference those that name the tenant.
+// mark sets the labels of the platform. Objects that cannot have an owner reference also get the labels that name the tenant.
 func (s settings) mark(object manifests.Object) {
 	labels := map[string]string{platformLabel: "true", models.PartOf: "models-as-a-service"}
 	if object.GetNamespace() != s.Tenant.Namespace {

@@ -14,14 +14,14 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// What the annotation may say about the management of a tenant.
+// Values of the annotation for the management state of a tenant.
 const (
 	managed   = "Managed"
 	unmanaged = "Unmanaged"
 	removed   = "Removed"
 )
 
-// The conditions besides Ready.
+// The conditions in addition to Ready.
 const (
 	dependencies  = "DependenciesAvailable"
 	prerequisites = "MaaSPrerequisitesAvailable"
@@ -29,7 +29,7 @@ const (
 	degraded      = "Degraded"
 )
 
-// outcome is what the status says, and whether the platform is installed.
+// outcome is the content of the status, and whether the platform is installed.
 type outcome struct {
 	phase           maasv1alpha1.Phase
 	reason, message string // of Ready
@@ -52,12 +52,12 @@ func (obs *observation) idle() bool {
 	return obs.managementState == unmanaged || obs.managementState == removed
 }
 
-// halfNamed reports whether only a part of the gateway's name is given.
+// halfNamed reports whether the tenant names only part of the gateway.
 func (obs *observation) halfNamed() bool {
 	return (obs.gatewayKey.Name == "") != (obs.gatewayKey.Namespace == "")
 }
 
-// outcome reports the first thing that is in the way of the platform.
+// outcome returns the first reason that blocks the platform.
 func (obs *observation) outcome() outcome {
 	const pending, failed = maasv1alpha1.PhasePending, maasv1alpha1.PhaseFailed
 	var o outcome
@@ -96,7 +96,7 @@ func (obs *observation) outcome() outcome {
 	return obs.installed(o)
 }
 
-// installed reports how the platform is that was installed.
+// installed returns the state of an installed platform.
 func (obs *observation) installed(o outcome) outcome {
 	phase, warnings := maasv1alpha1.PhaseActive, strings.Join(obs.warnings(), "; ")
 	if warnings == "" {
@@ -113,7 +113,7 @@ func (obs *observation) installed(o outcome) outcome {
 		detail(deployments, metav1.ConditionTrue, "DeploymentsReady", "")
 }
 
-// databaseMissing reports why the API could not store keys.
+// databaseMissing returns the reason why the API has no database, or the empty string.
 func (obs *observation) databaseMissing() string {
 	if obs.database.IsNotFound() {
 		return fmt.Sprintf("database Secret '%s' not found in namespace '%s'", DatabaseSecret, obs.AppNamespace)
@@ -124,7 +124,7 @@ func (obs *observation) databaseMissing() string {
 	return ""
 }
 
-// warnings are what the platform works without.
+// warnings lists missing optional parts of the platform.
 func (obs *observation) warnings() []string {
 	var out []string
 	secure := len(obs.authorinos.Value.Items) == 0
@@ -141,7 +141,7 @@ func (obs *observation) warnings() []string {
 	return out
 }
 
-// unavailable reports why the API does not serve yet.
+// unavailable returns the reason why the API does not serve yet.
 func (obs *observation) unavailable() string {
 	if !obs.api.OK() {
 		return "Deployment " + apiName + " is not there yet"
@@ -153,7 +153,7 @@ func (obs *observation) unavailable() string {
 	return ""
 }
 
-// DecorateStatus sets the outcome.
+// DecorateStatus writes the outcome into the status.
 func (*Reconciler) DecorateStatus(
 	status *maasv1alpha1.TenantStatus, cm *conditions.Manager, _ reconcile.StatusContext[*maasv1alpha1.Tenant],
 	obs *observation,

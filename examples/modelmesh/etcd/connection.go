@@ -20,8 +20,8 @@ import (
 // Key is the key of the Secret with the connection.
 const Key = "etcd_connection"
 
-// Connection is how etcd is reached, in the product's order. A field whose name ends in _file names another key of the
-// Secret, and goes before the field without it.
+// Connection contains the addresses and credentials of etcd. The fields have the order of the product. A field whose name ends in
+// _file names another key of the Secret, and takes precedence over the field without the suffix.
 type Connection struct {
 	Endpoints             string `json:"endpoints"`
 	UserID                string `json:"userid,omitempty"`
@@ -38,7 +38,7 @@ type Connection struct {
 
 // Parse reads the connection of a Secret.
 func Parse(secret *corev1.Secret) (c Connection, err error) {
-	if json.Unmarshal(secret.Data[Key], &c) != nil { // the text of its error may quote the content
+	if json.Unmarshal(secret.Data[Key], &c) != nil { // the error of the decoder may quote the content
 		return c, fmt.Errorf(
 			"failed to parse etcd config json: Secret %s/%s, key %s: want a JSON object of texts", secret.Namespace, secret.Name, Key,
 		)
@@ -46,11 +46,11 @@ func Parse(secret *corev1.Secret) (c Connection, err error) {
 	return c, nil
 }
 
-// Target is an etcd that ModelMesh uses.
+// Target is an etcd server that ModelMesh uses.
 type Target struct {
 	root   string
 	client clientv3.Config
-	// fingerprint differs where the connection does.
+	// fingerprint identifies the connection.
 	fingerprint string
 }
 
@@ -94,7 +94,7 @@ const (
 func (c Connection) config() (clientv3.Config, error) {
 	config := clientv3.Config{
 		Username: c.UserID, Password: c.Password, DialTimeout: dialTimeout, DialKeepAliveTime: keepAlive, DialKeepAliveTimeout: keepAliveTimeout,
-		Logger: zap.NewNop(), // what goes wrong is an error
+		Logger: zap.NewNop(), // the error is returned
 	}
 	for endpoint := range strings.SplitSeq(c.Endpoints, ",") {
 		if endpoint = strings.TrimSpace(endpoint); endpoint != "" {

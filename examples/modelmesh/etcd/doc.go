@@ -1,3 +1,3 @@
-// Package etcd follows what ModelMesh keeps in etcd: its vmodels and its models, so that the owner of one learns of a change
-// that it has not asked for. What has changed is read from ModelMesh itself; an event only names it.
+// Package etcd watches the keys of vmodels and models that ModelMesh writes, so that changes that the operator did not request
+// enqueue the owner. An event only names a vmodel; its state is read from ModelMesh.
 package etcd

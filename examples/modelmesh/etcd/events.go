@@ -14,9 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Events are those of the vmodels of the namespaces that are followed. There is a connection to etcd only while there is
-// such a namespace and somebody watches. It is safe for concurrent use, and closed as a runnable of a manager. A nil one has
-// no events.
+// Events delivers events of the vmodels in the followed namespaces. It is connected to etcd only while it follows a namespace and
+// has a watcher. It is safe for concurrent use, and closed as a runnable of a manager. A nil Events has no events.
 type Events struct {
 	clients   external.Sessions[*clientv3.Client]
 	namespace string
@@ -24,12 +23,12 @@ type Events struct {
 
 	mu       sync.Mutex
 	followed map[string]mesh // by namespace
-	current  *mesh           // nil for none
-	stale    chan struct{}   // closed when current is another one
-	logged   time.Time       // when it was last logged that etcd is away
+	current  *mesh           // nil if there is none
+	stale    chan struct{}   // closed when current changes
+	logged   time.Time       // when the last connection error was logged
 }
 
-// mesh is a ModelMesh whose events are followed.
+// mesh is a followed ModelMesh.
 type mesh struct {
 	service string
 	target  Target
@@ -42,19 +41,19 @@ func (m *mesh) same(other *mesh) bool {
 	return m.service == other.service && m.target.fingerprint == other.target.fingerprint
 }
 
-// NewEvents returns the events of the namespace of an operator, and of all others where it works in the cluster.
+// NewEvents returns the events of the operator's namespace, and of all others if the operator works in the entire cluster.
 func NewEvents(namespace string, cluster bool) *Events {
 	return &Events{namespace: namespace, cluster: cluster, followed: map[string]mesh{}, stale: make(chan struct{})}
 }
 
-// Follow lets the events of a namespace count, whose ModelMesh has the name of the service. All namespaces have one ModelMesh in one etcd.
+// Follow adds a namespace whose ModelMesh has the name of the service. All namespaces share one ModelMesh in one etcd.
 func (e *Events) Follow(namespace, service string, target Target) {
 	if e != nil {
 		e.change(func() { e.followed[namespace] = mesh{service, target} })
 	}
 }
 
-// Forget is the end of following a namespace.
+// Forget removes a namespace.
 func (e *Events) Forget(namespace string) {
 	if e != nil {
 		e.change(func() { delete(e.followed, namespace) })
@@ -87,8 +86,8 @@ func (e *Events) now() (current *mesh, stale <-chan struct{}) {
 // Start implements the Runnable of controller-runtime's manager: it closes the connection when the context ends.
 func (e *Events) Start(ctx context.Context) error { return e.clients.Start(ctx) }
 
-// Watch calls changed for each vmodel that is there, and for each that changes, until the context ends. It returns an error when events may
-// have been missed.
+// Watch calls changed for each existing vmodel, and for each change, until the context ends. It returns an error if it may have
+// missed events.
 func (e *Events) Watch(ctx context.Context, opened func(), changed func(Event)) error {
 	if e == nil {
 		<-ctx.Done()
@@ -111,10 +110,11 @@ func (e *Events) Watch(ctx context.Context, opened func(), changed func(Event)) 
 	return nil
 }
 
-// session is the key of the one connection.
+// session is the key of the only connection.
 const session = "etcd"
 
-// follow follows a ModelMesh until another one counts. One that cannot be followed as it is set up is logged, and waits for that.
+// follow watches one ModelMesh until another one becomes current. If the connection is invalid, follow logs the error and waits for
+// another one.
 func (e *Events) follow(ctx context.Context, stale <-chan struct{}, m *mesh, opened func(), changed func(Event)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -140,14 +140,14 @@ func (e *Events) follow(ctx context.Context, stale <-chan struct{}, m *mesh, ope
 	return err
 }
 
-// shouldLog reports whether to log that etcd is away: once for all who watch, as they have one connection.
+// shouldLog reports whether to log a connection error: once for all watchers, because they share the connection.
 func (e *Events) shouldLog(pause time.Duration) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if time.Since(e.logged) < pause/2 {
 		return false
 	}
-	e.logged = time.Now() //nolint:forbidigo // for the log alone
+	e.logged = time.Now() //nolint:forbidigo // only for the log
 	return true
 }
 
@@ -161,7 +161,7 @@ type reading struct {
 	shouldLog func(pause time.Duration) bool
 }
 
-// run reads what there is, and then what changes from that revision on.
+// run lists the keys, and then watches the changes since that revision.
 func (r reading) run(ctx context.Context) error {
 	revision, err := r.list(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r reading) run(ctx context.Context) error {
 	changes := r.client.Watch(
 		clientv3.WithRequireLeader(ctx), from, clientv3.WithRange(to), clientv3.WithRev(revision+1), clientv3.WithPrevKV(),
 	)
-	r.opened() // with every change since the list; what went before it, is not reported
+	r.opened() // includes all changes since the list; earlier deletions are not reported
 	for answer := range changes {
 		if err := answer.Err(); err != nil {
 			return fmt.Errorf("watch etcd: %w", err)
@@ -201,13 +201,13 @@ func (r reading) emit(ctx context.Context, key string, value []byte, deleted boo
 	}
 }
 
-// How soon a list that failed is tried again, at first and at most.
+// The initial and the maximum delay before a failed list is repeated.
 const (
 	firstPause = 3 * time.Second
 	lastPause  = time.Minute
 )
 
-// list reads what there is, however long that takes, and returns its revision.
+// list lists the keys, without a time limit, and returns the revision.
 func (r reading) list(ctx context.Context) (revision int64, err error) {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		answer, err := r.get(ctx)

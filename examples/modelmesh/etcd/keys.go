@@ -11,23 +11,23 @@ import (
 // Event names a vmodel that has changed.
 type Event struct {
 	Namespace, Name string
-	// Source is whose the vmodel is; empty where nobody knows it any more.
+	// Source is the source of the vmodel, empty if it is unknown.
 	Source string
 }
 
-// defaultSource has the vmodels that name none.
+// defaultSource is the source of vmodels that name none.
 const defaultSource = "ksp"
 
-// layout is where ModelMesh keeps what it has.
+// layout describes the keys of ModelMesh.
 type layout struct {
 	root, service string
 	namespace     string // of the operator
-	cluster       bool   // other namespaces count, too
+	cluster       bool   // events of other namespaces count, too
 }
 
 func (l layout) own() string { return l.root + "/mm/" + l.service + "/" }
 
-// bounds are the first key, and the one after the last.
+// bounds returns the first key of the range, and the key after its end.
 func (l layout) bounds() (from, to string) {
 	if !l.cluster {
 		return l.own(), clientv3.GetPrefixRangeEnd(l.own())
@@ -35,7 +35,8 @@ func (l layout) bounds() (from, to string) {
 	return l.root + "/mm/", clientv3.GetPrefixRangeEnd(l.root + "/mm_ns/")
 }
 
-// event reads a key that was put with the value, or deleted when it had the value. Most keys are about no vmodel.
+// event returns the event of a key that was put with the value, or deleted when it had the value. Most keys do not belong to a
+// vmodel.
 func (l layout) event(key string, value []byte, deleted bool) (e Event, ok bool, err error) {
 	e.Namespace = l.namespace
 	rest, found := strings.CutPrefix(key, l.own())
@@ -61,7 +62,7 @@ func (l layout) event(key string, value []byte, deleted bool) (e Event, ok bool,
 	return e, false, nil
 }
 
-// sourceOf reads the source of a vmodel out of its record.
+// sourceOf returns the source in the record of a vmodel.
 func sourceOf(value []byte, deleted bool) (string, error) {
 	var record struct {
 		Owner string `json:"o"`
@@ -77,10 +78,10 @@ func sourceOf(value []byte, deleted bool) (string, error) {
 	return record.Owner, nil
 }
 
-// hashed is how long the hash at the end of the id of a model is.
+// hashed is the length of the hash at the end of the id of a model.
 const hashed = 10
 
-// ofModel takes the id of a model apart that the operator has made: <vmodel>__<source>-<hash>.
+// ofModel parses the id of a model that the operator has created: <vmodel>__<source>-<hash>.
 func ofModel(id string) (name, source string, ok bool) {
 	at := strings.LastIndex(id, "__")
 	if at <= 0 {

@@ -17,12 +17,12 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Target is where the ModelMesh of a namespace is, such as dns:///modelmesh-serving.models:8033. TLS is the Secret of its certificate,
-// empty for none, and Authority the name that the certificate of the server must have.
+// Target is the address of the ModelMesh of a namespace, such as dns:///modelmesh-serving.models:8033. TLS is the Secret with its
+// certificate, empty for none. Authority is the name that the certificate of the server must have.
 type Target struct{ Address, TLS, Authority string }
 
-// Connections are those to the ModelMesh of each namespace. The zero value has none; it is safe for concurrent use, and closed as a
-// runnable of a manager.
+// Connections holds one connection per namespace. The zero value has none. It is safe for concurrent use, and closed as a runnable
+// of a manager.
 type Connections struct {
 	external.Sessions[*grpc.ClientConn]
 
@@ -32,8 +32,8 @@ type Connections struct {
 // ErrNoInstances means that no pod of ModelMesh runs: the name of the target has no addresses, or the target refuses connections.
 var ErrNoInstances = errors.New("no pod of ModelMesh runs")
 
-// Call calls the ModelMesh of a namespace. A connection is opened with its first call. A call that fails because no pod of ModelMesh runs
-// returns an error that wraps [ErrNoInstances]. Its connection is dropped: the next call looks the name up again, without a backoff.
+// Call calls the ModelMesh of a namespace. The first call opens the connection. If no pod of ModelMesh runs, Call returns an error
+// that wraps [ErrNoInstances] and closes the connection: the next call resolves the name again, without a backoff.
 func (c *Connections) Call(ctx context.Context, namespace string, target Target, call func(context.Context, Client) error) error {
 	options := []grpc.DialOption{grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`)}
 	fingerprint := target.Address
@@ -54,16 +54,16 @@ func (c *Connections) Call(ctx context.Context, namespace string, target Target,
 	defer done()
 	err = call(ctx, Client{Conn: conn})
 	if status.Code(err) == codes.Unavailable && isAbsent(dial(ctx, target.Address)) {
-		_ = c.Drop(namespace) // a connection without a server has nothing to lose
+		_ = c.Drop(namespace) // closing a connection without a server loses nothing
 		return fmt.Errorf("%w at %s: %w", ErrNoInstances, target.Address, err)
 	}
 	return err
 }
 
-// dialTimeout is how long a target may take to accept the connection that tells a target without a server from one that fails.
+// dialTimeout limits the attempt to connect that distinguishes a missing server from a failing one.
 const dialTimeout = 2 * time.Second
 
-// dial connects to the target once and returns the error. gRPC returns the same status, without details, for all of them.
+// dial connects to the target once and returns the error, because gRPC returns the same status for all errors.
 func dial(ctx context.Context, address string) error {
 	if _, rest, found := strings.Cut(address, "://"); found {
 		_, address, _ = strings.Cut(rest, "/")

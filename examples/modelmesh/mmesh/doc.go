@@ -1,3 +1,3 @@
-// Package mmesh speaks ModelMesh's gRPC interface: the three calls of the service mmesh.ModelMesh that the operator makes,
-// with their messages on the wire, and a server side for stand-ins.
+// Package mmesh implements the client of ModelMesh's gRPC interface: three calls of the service mmesh.ModelMesh, with the encoding
+// of their messages. It also has a server for stubs.
 package mmesh

@@ -25,7 +25,7 @@ const (
 	Unknown       = 5
 )
 
-// SetRequest asks for a vmodel that leads to a target model. The target is deleted with its last vmodel.
+// SetRequest requests a vmodel with a target model. ModelMesh deletes the target with its last vmodel.
 type SetRequest struct {
 	ID      string `json:"id"`
 	Owner   string `json:"owner"`
@@ -66,7 +66,7 @@ type Copy struct {
 	TimeMS   uint64 `json:"timeMs,omitempty"`
 }
 
-// message is what goes over the wire. Fields that are not known are skipped, and zero values are not sent, as proto3 has it.
+// message is a message in the encoding of protocol buffers. As in proto3, unknown fields are skipped and zero values are not sent.
 type message interface {
 	marshal() []byte
 	field(number protowire.Number, value []byte, varint uint64) error
@@ -94,7 +94,7 @@ func appendMessage(b []byte, number protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), content)
 }
 
-// unmarshal gives each field of the data to the message.
+// unmarshal passes each field of the data to the message.
 func unmarshal(data []byte, into message) error {
 	for len(data) > 0 {
 		number, form, n := protowire.ConsumeTag(data)
@@ -111,7 +111,7 @@ func unmarshal(data []byte, into message) error {
 			value, n = protowire.ConsumeBytes(data)
 		default:
 			n = protowire.ConsumeFieldValue(number, form, data)
-			number = 0 // none of ours
+			number = 0 // an unknown field
 		}
 		if n < 0 {
 			return fmt.Errorf("read field %d of a message: %w", number, protowire.ParseError(n))

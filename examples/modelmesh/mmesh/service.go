@@ -15,7 +15,7 @@ const (
 	methodDelete = "/mmesh.ModelMesh/deleteVModel"
 )
 
-// codec puts the messages of this package on the wire, under the name that gRPC uses for protocol buffers.
+// codec encodes the messages of this package, under the name that gRPC uses for protocol buffers.
 type codec struct{}
 
 var _ encoding.Codec = codec{}
@@ -44,31 +44,31 @@ func (codec) Unmarshal(data []byte, v any) error {
 // Client calls ModelMesh over a connection.
 type Client struct{ Conn grpc.ClientConnInterface }
 
-// Set asks for a vmodel and returns its state.
+// Set creates or updates a vmodel and returns its state.
 func (c Client) Set(ctx context.Context, request *SetRequest) (*VModel, error) {
 	answer := &VModel{}
 	return answer, c.Conn.Invoke(ctx, methodSet, request, answer, grpc.ForceCodec(codec{}))
 }
 
-// Get returns the state of a vmodel; one that does not exist, or has another owner, is VModelNotFound.
+// Get returns the state of a vmodel. If the vmodel does not exist, or has another owner, the state is VModelNotFound.
 func (c Client) Get(ctx context.Context, reference Reference) (*VModel, error) {
 	answer := &VModel{}
 	return answer, c.Conn.Invoke(ctx, methodGet, &reference, answer, grpc.ForceCodec(codec{}))
 }
 
-// Remove deletes a vmodel; that it does not exist is no error.
+// Remove deletes a vmodel. It returns no error if the vmodel does not exist.
 func (c Client) Remove(ctx context.Context, reference Reference) error {
 	return c.Conn.Invoke(ctx, methodDelete, &reference, &empty{}, grpc.ForceCodec(codec{}))
 }
 
-// Server is what a stand-in of ModelMesh implements.
+// Server is the interface of a stub of ModelMesh.
 type Server interface {
 	Set(ctx context.Context, request *SetRequest) (*VModel, error)
 	Get(ctx context.Context, reference Reference) (*VModel, error)
 	Remove(ctx context.Context, reference Reference) error
 }
 
-// NewServer returns a gRPC server that answers with the stand-in.
+// NewServer returns a gRPC server for the stub.
 func NewServer(standin Server, options ...grpc.ServerOption) *grpc.Server {
 	server := grpc.NewServer(append(options, grpc.ForceServerCodec(codec{}))...)
 	method := func(name string, call func(ctx context.Context, s Server, decode func(any) error) (any, error)) grpc.MethodDesc {

@@ -12,19 +12,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// identity is the certificate with which the operator reaches ModelMesh over TLS. It is set by a pass that reads its Secret,
-// and used by others.
+// identity is the certificate that the operator presents to ModelMesh over TLS. The reconciler that reads its Secret sets it; calls
+// use it.
 type identity struct {
 	mu          sync.Mutex
 	name        string // of the Secret
 	config      *tls.Config
 	fingerprint string
-	err         error // why there is none
+	err         error // why there is no configuration
 }
 
-// Secure has the calls that ask for the Secret of the name made with its certificate. Trusted are the authorities of the
-// system and the certificate itself. The error, which such calls have until the Secret is right, is what is wrong with it;
-// nil is a Secret that is missing.
+// Secure sets the certificate for calls that name the Secret. The authorities of the system and the certificate itself are trusted.
+// If the Secret is invalid, Secure returns an error, and the calls fail with it until the Secret is fixed. A nil secret is missing.
 func (c *Connections) Secure(name string, secret *corev1.Secret) error {
 	config, fingerprint, err := tlsConfig(name, secret)
 	c.identity.mu.Lock()

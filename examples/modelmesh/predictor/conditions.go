@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1beta1"
 )
 
-// GetConditions implements reconcile.ConditionAdapter: KServe's conditions have times that are strings.
+// GetConditions implements reconcile.ConditionAdapter. The times in KServe's conditions are strings.
 func (*Services) GetConditions(s *v1beta1.InferenceService) (list []metav1.Condition) {
 	for _, c := range s.Status.Conditions {
 		out := metav1.Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message}
@@ -21,8 +21,8 @@ func (*Services) GetConditions(s *v1beta1.InferenceService) (list []metav1.Condi
 	return list
 }
 
-// SetConditions implements reconcile.ConditionAdapter: Ready and PredictorReady alone are set, where ModelMesh serves the model. All
-// others are KServe's.
+// SetConditions implements reconcile.ConditionAdapter. It sets only Ready and PredictorReady, and only if ModelMesh serves the
+// model. KServe sets all others.
 func (*Services) SetConditions(s *v1beta1.InferenceService, list []metav1.Condition) {
 	if !s.ModelMesh() {
 		return

@@ -16,12 +16,12 @@ const (
 	ServicesName = "inferenceservice"
 )
 
-// Reconciler keeps the model of a Predictor in ModelMesh.
+// Reconciler reconciles the model of a Predictor in ModelMesh.
 type Reconciler struct {
 	source[*v1alpha1.Predictor]
 }
 
-// Services keeps the model of an InferenceService in ModelMesh.
+// Services reconciles the model of an InferenceService in ModelMesh.
 type Services struct {
 	source[*v1beta1.InferenceService]
 }
@@ -31,7 +31,7 @@ var (
 	_ reconcile.Reconciler[*v1beta1.InferenceService, fetched, observed] = (*Services)(nil)
 )
 
-// New declares the controller of Predictor. Settings returns those that an owner sees.
+// New declares the controller of Predictor. Settings returns the settings of an owner.
 func New(m Mesh, settings func(owner ctrl.Request) Settings) *controller.Builder {
 	models := newVModels(m, fromPredictors)
 	return controller.New(Name, &Reconciler{source[*v1alpha1.Predictor]{
@@ -57,7 +57,7 @@ func (*Reconciler) DecorateStatus(
 	o.decorate(s)
 }
 
-// DecorateStatus implements reconcile.StatusDecorator. The status of what ModelMesh does not serve is KServe's alone.
+// DecorateStatus implements reconcile.StatusDecorator. It leaves an InferenceService that ModelMesh does not serve to KServe.
 func (*Services) DecorateStatus(
 	s *v1beta1.InferenceServiceStatus, m *conditions.Manager, _ reconcile.StatusContext[*v1beta1.InferenceService], o observed,
 ) {

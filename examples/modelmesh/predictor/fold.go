@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
-// Texts of ModelMesh and of the product.
+// Messages of ModelMesh and of the product.
 const (
 	noPodsPrefix     = "There are no running instances that meet the label requirements of type "
 	noRuntimeSuffix  = "[_no_runtime]"
@@ -21,13 +21,13 @@ const (
 	otherSource      = "Predictor already exists with the same name from a different source"
 )
 
-// folded is the state of one model in the words of the status, with why it failed.
+// folded is the state of one model in the values of the status, with the reason of a failure.
 type folded struct {
-	state   string // "" where ModelMesh says something that has no word
+	state   string // "" if the status has no value for the state
 	failure *v1alpha1.FailureInfo
 }
 
-// fold reads the state of a model.
+// fold converts the state of a model.
 func fold(m *mmesh.Model, id string) folded {
 	if m == nil {
 		return folded{state: v1alpha1.Pending}
@@ -54,7 +54,7 @@ func fold(m *mmesh.Model, id string) folded {
 	return out
 }
 
-// copies counts those of a model; of one that no runtime can have, none count.
+// copies counts the copies of a model. If no runtime supports the model, the count is 0.
 func (f folded) copies(m *mmesh.Model) (total, failed int) {
 	if m == nil || f.failure != nil && f.failure.Reason != v1alpha1.ModelLoadFailed {
 		return 0, 0
@@ -67,7 +67,7 @@ func (f folded) copies(m *mmesh.Model) (total, failed int) {
 	return len(m.Copies), failed
 }
 
-// models takes the states of the models and their copies over into the status, and returns the target model as it was read.
+// models copies the states of the models and their copies into the status, and returns the target model.
 func models(s *v1alpha1.PredictorStatus, v *mmesh.VModel) (active, target folded, raw *mmesh.Model) {
 	active, raw = fold(v.ActiveModel, v.Active), v.ActiveModel
 	target = active
@@ -85,7 +85,7 @@ func models(s *v1alpha1.PredictorStatus, v *mmesh.VModel) (active, target folded
 	return active, target, raw
 }
 
-// update sets what a valid spec has come to. A state that has no word leaves the one before.
+// update sets the status for a valid spec. A state without a value leaves the status unchanged.
 func update(s *v1alpha1.PredictorStatus, v *mmesh.VModel, now time.Time) {
 	active, target, raw := models(s, v)
 	switch v.State {
@@ -95,7 +95,7 @@ func update(s *v1alpha1.PredictorStatus, v *mmesh.VModel, now time.Time) {
 		s.TransitionStatus = v1alpha1.InProgress
 	case mmesh.VModelTransitionFailed:
 		s.TransitionStatus = v1alpha1.BlockedByFailedLoad
-		if target.state == v1alpha1.Loading { // it is tried again, or waits for a pod
+		if target.state == v1alpha1.Loading { // ModelMesh retries, or waits for a pod
 			s.TransitionStatus = v1alpha1.InProgress
 		}
 	}
@@ -107,18 +107,19 @@ func update(s *v1alpha1.PredictorStatus, v *mmesh.VModel, now time.Time) {
 	}
 	s.Available = serves(active)
 	if target.failure == nil && target.state == v1alpha1.Loading && before != nil && before.Reason == v1alpha1.RuntimeUnhealthy {
-		s.LastFailureInfo = before // until the model is there the pod may go again
+		s.LastFailureInfo = before // while the model is not loaded, the pod may stop again
 		s.Available = s.Available && v.Active != v.Target
 	}
 }
 
-// serves reports whether a model answers, or will when it is asked.
+// serves reports whether a model answers, or will be loaded on the first request.
 func serves(active folded) bool {
 	waiting := active.failure != nil && active.failure.Reason == v1alpha1.RuntimeUnhealthy
 	return active.state != "" && active.state != v1alpha1.FailedToLoad && !waiting
 }
 
-// timed says where and when a model failed: of a failed load the newest failed copy knows, of the others the time stays while they last.
+// timed sets the place and time of a failure: those of the newest failed copy for a failed load. The time of another failure stays
+// while it lasts.
 func timed(f *v1alpha1.FailureInfo, m *mmesh.Model, before *v1alpha1.FailureInfo, now time.Time) {
 	if f.Reason == v1alpha1.ModelLoadFailed {
 		for _, c := range m.Copies {

@@ -26,10 +26,11 @@ const (
 	paramBucket = "bucket"
 )
 
-// SpecOf is what an InferenceService would be as a Predictor. It is nil where ModelMesh does not serve it; the error is why it cannot.
+// SpecOf converts the spec of an InferenceService to that of a Predictor. It returns nil if ModelMesh does not serve the
+// InferenceService, and an error if it cannot be served.
 func SpecOf(s *v1beta1.InferenceService) (*v1alpha1.PredictorSpec, error) {
 	if !s.ModelMesh() {
-		return nil, nil //nolint:nilnil // there is nothing to serve
+		return nil, nil //nolint:nilnil // no model to serve
 	}
 	framework, source := framework(&s.Spec.Predictor)
 	runtime, annotated := s.Annotations[runtimeAnnotation]
@@ -59,7 +60,7 @@ func SpecOf(s *v1beta1.InferenceService) (*v1alpha1.PredictorSpec, error) {
 	return spec, err
 }
 
-// framework is the first one that is set.
+// framework returns the first framework that is set.
 func framework(p *v1beta1.Predictor) (name string, source *v1beta1.Source) {
 	for _, one := range []struct {
 		name   string
@@ -104,7 +105,7 @@ func storageOf(source *v1beta1.Source, annotations map[string]string) (*v1alpha1
 	return out, nil
 }
 
-// either is what is set, or the annotation.
+// either returns the value if it is set, or the annotation.
 func either(set *string, annotations map[string]string, name string) *string {
 	if annotation, found := annotations[name]; found && set == nil {
 		return &annotation
@@ -114,7 +115,7 @@ func either(set *string, annotations map[string]string, name string) *string {
 
 const azureHost = ".blob.core.windows.net"
 
-// location takes a storageUri apart: the path of the model, and the parameters of the store that it is in.
+// location parses a storageUri into the path of the model and the parameters of its store.
 func location(text string) (path string, parameters map[string]string, err error) {
 	u, err := url.Parse(text)
 	if err != nil {

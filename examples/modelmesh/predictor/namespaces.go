@@ -8,15 +8,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Namespaces report which namespaces have a ModelMesh.
+// Namespaces reports which namespaces have a ModelMesh.
 type Namespaces struct {
-	// Reader reads namespaces. Nil reports that all have one. It is set before the first call.
+	// Reader reads namespaces. If it is nil, all namespaces have a ModelMesh. Set it before the first call.
 	Reader client.Reader
 	// Enabled reports whether a namespace has a ModelMesh. Required.
 	Enabled func(*corev1.Namespace) bool
 }
 
-// Gone reports why a namespace has no ModelMesh, empty where it has one.
+// Gone returns the reason why a namespace has no ModelMesh, or the empty string if it has one.
 func (n *Namespaces) Gone(ctx context.Context, name string) (string, error) {
 	if n.Reader == nil {
 		return "", nil

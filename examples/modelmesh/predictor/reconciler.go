@@ -14,41 +14,42 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
-// How soon a Predictor is looked at again that waits for a pod, and one whose model loads: no event tells of either.
+// The polling intervals for a Predictor that waits for a pod, and for one whose model is loading: no event reports the end of
+// either.
 const (
 	waitingPoll = 3 * time.Second
 	loadingPoll = time.Second
 )
 
-// Settings are what the status tells clients.
+// Settings are the addresses in the status.
 type Settings struct {
-	// Service and Port are those of ModelMesh in each namespace; RESTPort is that of its REST proxy, 0 for none.
+	// Service and Port are the Service and port of ModelMesh in each namespace. RESTPort is the port of its REST proxy, or 0.
 	Service        string
 	Port, RESTPort int
 }
 
-// source is a kind of owner that has a model.
+// source is a kind whose objects have a model.
 type source[T reconcile.Owner] struct {
 	models   *VModels
-	name     string // in ModelMesh
+	name     string // the name of the source in ModelMesh
 	settings func(owner ctrl.Request) Settings
-	// spec is nil where ModelMesh does not serve the owner; the error is why it cannot.
+	// spec returns nil if ModelMesh does not serve the owner, and an error if it cannot be served.
 	spec   func(T) (*v1alpha1.PredictorSpec, error)
 	status func(T) v1alpha1.PredictorStatus
 }
 
-// observed is what ModelMesh says of the model.
+// observed is the state of the model in ModelMesh.
 type observed struct {
-	spec      *v1alpha1.PredictorSpec // nil for none
-	invalid   error                   // the spec
-	refused   error                   // what has no spec
+	spec      *v1alpha1.PredictorSpec // nil if there is none
+	invalid   error                   // the error of an invalid spec
+	refused   error                   // the error of an owner without a spec
 	target    string
 	model     reconcile.FetchResult[served]
 	endpoints [2]string
 	now       time.Time
 }
 
-// fetched is what was read for an owner. One that ModelMesh does not serve has no model.
+// fetched contains the objects that were read for an owner. It is empty if ModelMesh does not serve the owner.
 type fetched struct {
 	settings Settings
 	model    reconcile.FetchResult[served]
@@ -88,7 +89,7 @@ func (s Settings) endpoints(namespace string) (out [2]string) {
 func (s *source[T]) PlanResources(_ context.Context, rc reconcile.ReconcileContext[T], o observed) (plan reconcile.PlanResult, err error) {
 	switch {
 	case o.invalid != nil:
-		plan.KeepKind(s.models.GroupVersionKind()) // what was served before still is
+		plan.KeepKind(s.models.GroupVersionKind()) // the previous model is still served
 	case o.spec != nil:
 		status := s.status(rc.Object)
 		request, err := requestFor(s.name, rc.Request.Name, o.spec, loadNow(&status))
@@ -103,7 +104,7 @@ func (s *source[T]) PlanResources(_ context.Context, rc reconcile.ReconcileConte
 	return plan, nil
 }
 
-// loadNow reports whether a model must be loaded before somebody asks for it.
+// loadNow reports whether a model must be loaded before the first request.
 func loadNow(s *v1alpha1.PredictorStatus) bool {
 	waiting := s.LastFailureInfo != nil && s.LastFailureInfo.Reason == v1alpha1.RuntimeUnhealthy
 	switch s.ActiveModelState {
@@ -115,7 +116,7 @@ func loadNow(s *v1alpha1.PredictorStatus) bool {
 	return s.TargetModelState != ""
 }
 
-// poll is how soon to look again.
+// poll returns the polling interval.
 func (o observed) poll() time.Duration {
 	v := &o.model.Value.VModel
 	switch {
@@ -136,7 +137,7 @@ func waits(m *mmesh.Model) bool {
 
 func loads(m *mmesh.Model) bool { return m != nil && m.State == mmesh.Loading }
 
-// ObserveApply implements reconcile.ApplyObserver: what ModelMesh has answered is newer than what was observed.
+// ObserveApply implements reconcile.ApplyObserver. The answer of ModelMesh is newer than the observed state.
 func (s *source[T]) ObserveApply(_ context.Context, rc reconcile.ReconcileContext[T], o observed, outcome reconcile.ApplyOutcome) observed {
 	if answer, known := s.models.Answer(outcome, keyOf(rc.Request.NamespacedName)); known {
 		o.model = answer
@@ -144,7 +145,8 @@ func (s *source[T]) ObserveApply(_ context.Context, rc reconcile.ReconcileContex
 	return o
 }
 
-// GetComponentHealth implements reconcile.Observation. An invalid spec is in the status and blocks nothing: its plan keeps all.
+// GetComponentHealth implements reconcile.Observation. An invalid spec is reported in the status and blocks nothing: its plan keeps
+// everything.
 func (o observed) GetComponentHealth(context.Context) []health.Component {
 	if o.spec == nil && o.refused == nil {
 		return nil
@@ -160,7 +162,7 @@ func (o observed) GetComponentHealth(context.Context) []health.Component {
 
 // decorate sets the status of the model.
 func (o observed) decorate(s *v1alpha1.PredictorStatus) {
-	if s.TransitionStatus == "" { // of an owner that was made without the defaults of the CRD
+	if s.TransitionStatus == "" { // of an owner that was created without the defaults of the CRD
 		s.TransitionStatus, s.ActiveModelState = v1alpha1.UpToDate, v1alpha1.Pending
 	}
 	model := o.model.Value

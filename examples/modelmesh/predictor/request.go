@@ -11,22 +11,22 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
-// What ModelMesh calls the sources of models: a vmodel belongs to one of them.
+// The names of the sources in ModelMesh. Each vmodel belongs to one of them.
 const (
 	fromPredictors = "ksp"
 	fromServices   = "isvc"
 )
 
-// validate returns why a spec cannot be served; the first mistake counts.
+// validate returns the first error in a spec.
 func validate(spec *v1alpha1.PredictorSpec) error {
 	s := spec.Storage
 	switch {
 	case s == nil:
 		return nil
 	case spec.Path != "" && s.Path != nil:
-		return errors.New("Only one of spec.path and spec.storage.path can be specified") //nolint:staticcheck // the product's words
+		return errors.New("Only one of spec.path and spec.storage.path can be specified") //nolint:staticcheck // as in the product
 	case spec.SchemaPath != nil && s.SchemaPath != nil:
-		return errors.New("Only one of spec.schemaPath and spec.storage.schemaPath can be specified") //nolint:staticcheck // the product's words
+		return errors.New("Only one of spec.schemaPath and spec.storage.schemaPath can be specified") //nolint:staticcheck // as in the product
 	case s.PersistentVolumeClaim != nil:
 		return errors.New("spec.storage.PersistentVolumeClaim is not supported")
 	case s.S3 != nil && (s.Path != nil || s.SchemaPath != nil || s.Parameters != nil || s.Key != nil):
@@ -35,7 +35,7 @@ func validate(spec *v1alpha1.PredictorSpec) error {
 	return nil
 }
 
-// modelKey is how the puller learns where a model is.
+// modelKey tells the puller the location of a model.
 type modelKey struct {
 	StorageKey    string             `json:"storage_key,omitempty"`
 	StorageParams map[string]string  `json:"storage_params,omitempty"`
@@ -43,7 +43,7 @@ type modelKey struct {
 	SchemaPath    string             `json:"schema_path,omitempty"`
 }
 
-// requestFor is what a model of a source wants of ModelMesh.
+// requestFor returns the request for the model of a source.
 func requestFor(source, name string, spec *v1alpha1.PredictorSpec, loadNow bool) (mmesh.SetRequest, error) {
 	id, err := targetID(source, name, spec)
 	if err != nil {
@@ -67,7 +67,7 @@ func requestFor(source, name string, spec *v1alpha1.PredictorSpec, loadNow bool)
 	return request, err
 }
 
-// first is the first text that is set and not empty.
+// first returns the first string that is set and not empty.
 func first(texts ...*string) string {
 	for _, text := range texts {
 		if text != nil && *text != "" {
@@ -77,7 +77,7 @@ func first(texts ...*string) string {
 	return ""
 }
 
-// targetID names the model of exactly this spec: another spec is another model.
+// targetID returns the name of the model. It depends on the entire spec: another spec has another model.
 func targetID(source, name string, spec *v1alpha1.PredictorSpec) (string, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -88,13 +88,13 @@ func targetID(source, name string, spec *v1alpha1.PredictorSpec) (string, error)
 	return name + "__" + source + "-" + hex.EncodeToString(sum[:hashed]), nil
 }
 
-// TypeLabel is what a runtime must have to serve the model: labels, joined by |.
+// TypeLabel returns the labels, joined by |, that a runtime must have to serve the model.
 func TypeLabel(spec *v1alpha1.PredictorSpec) string {
 	if spec.Runtime != nil && spec.Runtime.Name != "" {
 		return "rt:" + spec.Runtime.Name
 	}
 	label := "mt:" + spec.ModelType.Name
-	if version := spec.ModelType.Version; version != nil { // an empty one counts
+	if version := spec.ModelType.Version; version != nil { // an empty value counts
 		label += ":" + *version
 	}
 	if protocol := first(spec.ProtocolVersion); protocol != "" {

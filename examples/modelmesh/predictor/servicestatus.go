@@ -9,10 +9,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/v1alpha1"
 )
 
-// component is the part of an InferenceService that ModelMesh serves.
+// component is the component of an InferenceService that ModelMesh serves.
 const component = "predictor"
 
-// statusOf is the status of an InferenceService in the form of that of a Predictor.
+// statusOf converts the status of an InferenceService to that of a Predictor.
 func statusOf(s *v1beta1.InferenceServiceStatus) v1alpha1.PredictorStatus {
 	out := v1alpha1.PredictorStatus{GRPCEndpoint: s.URL, HTTPEndpoint: s.Components[component].RESTURL}
 	for _, c := range s.Conditions {
@@ -38,7 +38,7 @@ func statusOf(s *v1beta1.InferenceServiceStatus) v1alpha1.PredictorStatus {
 	return out
 }
 
-// setStatus writes the status of a Predictor into that of an InferenceService. What KServe has there stays.
+// setStatus writes the status of a Predictor into that of an InferenceService. It keeps the fields that KServe has set.
 func setStatus(s *v1beta1.InferenceServiceStatus, m *conditions.Manager, p *v1alpha1.PredictorStatus) {
 	s.ModelStatus = &v1beta1.ModelStatus{
 		TransitionStatus: p.TransitionStatus,

@@ -16,14 +16,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
-// served is what ModelMesh says of a vmodel.
+// served is the state of a vmodel in ModelMesh.
 type served struct {
-	// NoInstances is that no pod of ModelMesh runs, so that nothing is known.
+	// NoInstances means that no pod of ModelMesh runs, so that the state is unknown.
 	NoInstances bool         `json:"noInstances,omitempty"`
 	VModel      mmesh.VModel `json:"vmodel,omitzero"`
 }
 
-// mesh is ModelMesh as a system of vmodels. A key is namespace/name.
+// mesh implements external.System for vmodels. A key is namespace/name.
 type mesh struct {
 	Mesh
 
@@ -35,13 +35,14 @@ var (
 	_ external.Watcher                          = mesh{}
 )
 
-// Mesh reaches ModelMesh.
+// Mesh contains the access to ModelMesh.
 type Mesh struct {
-	// Call calls the one of a namespace.
+	// Call calls the ModelMesh of a namespace.
 	Call Caller
-	// Events tells of its vmodels; nil of none.
+	// Events delivers events of vmodels. Nil delivers none.
 	Events *etcd.Events
-	// Gone reports why the ModelMesh of a namespace no longer exists, empty where it may exist. Nil reports none as gone.
+	// Gone returns the reason why the ModelMesh of a namespace no longer exists, or the empty string if it may exist. If Gone is nil,
+	// every ModelMesh may exist.
 	Gone func(ctx context.Context, namespace string) (reason string, err error)
 }
 
@@ -67,7 +68,7 @@ func nameOf(key string) string {
 	return name
 }
 
-// permit gives an owner the vmodel of its name and no other.
+// permit allows an owner only the vmodel of its own name.
 func permit(owner types.NamespacedName, key string) error {
 	if want := keyOf(owner); key != want {
 		return fmt.Errorf("vmodel %q: want that of its owner, %q", key, want)
@@ -87,7 +88,7 @@ func classify(err error) (category health.Category, reason string) {
 	return health.Unknown, "ModelMeshFailed"
 }
 
-// ask makes a call that returns the state of a vmodel. That no pod of ModelMesh runs is a state, not an error.
+// ask makes a call that returns the state of a vmodel. If no pod of ModelMesh runs, ask returns a state and no error.
 func (m mesh) ask(
 	ctx context.Context, key string, call func(context.Context, mmesh.Client) (*mmesh.VModel, error),
 ) (found served, err error) {
@@ -129,7 +130,7 @@ func (m mesh) Watch(ctx context.Context, opened func(), changed func(key string)
 	})
 }
 
-// Remove implements external.System. Vmodels go with the ModelMesh of their namespace.
+// Remove implements external.System. The vmodels of a namespace are deleted with its ModelMesh.
 func (m mesh) Remove(ctx context.Context, key string) error {
 	if m.Gone != nil {
 		if reason, err := m.Gone(ctx, namespaceOf(key)); err != nil {
@@ -143,7 +144,8 @@ func (m mesh) Remove(ctx context.Context, key string) error {
 	})
 }
 
-// UpToDate implements external.System: the vmodel leads to the model of the spec, which is loaded, or on its way, where it has to be.
+// UpToDate implements external.System. It reports whether the vmodel has the model of the spec as its target, and the model is
+// loaded or loading if it must be.
 func (mesh) UpToDate(request mmesh.SetRequest, observed served) bool {
 	v := &observed.VModel
 	if observed.NoInstances || v.Target != request.Target {

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The annotations of a runtime that say how it is scaled.
+// The annotations of a runtime that configure its scaling.
 const (
 	annotationClass  = "serving.kserve.io/autoscalerClass"
 	annotationMetric = "serving.kserve.io/metrics"
@@ -22,17 +22,18 @@ const (
 
 const defaultTarget = 80 // percent
 
-// scaled is how an autoscaler scales a runtime.
+// scaled is the configuration of an autoscaler.
 type scaled struct {
 	smallest, largest, target int32
 	metric                    corev1.ResourceName
 }
 
-// autoscaling reads the annotations of a runtime, nil for one without an autoscaler. A number that cannot be read counts as not given.
+// autoscaling reads the annotations of a runtime. It returns nil for a runtime without an autoscaler. An invalid number counts as
+// unset.
 func autoscaling(annotations map[string]string) (*scaled, error) {
 	switch class := annotations[annotationClass]; class {
 	case "", "none":
-		return nil, nil //nolint:nilnil // no autoscaler is no error
+		return nil, nil //nolint:nilnil // the runtime has no autoscaler
 	case "hpa":
 	default:
 		return nil, fmt.Errorf("metadata.annotations[%s]: %q; want hpa or none", annotationClass, class)

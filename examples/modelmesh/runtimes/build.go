@@ -19,7 +19,7 @@ const (
 	volumeTLS     = "tls-certs"
 )
 
-// build is what the parts of a pod are made from.
+// build is the input for the parts of a pod.
 type build struct {
 	Input
 	endpoints endpoints
@@ -38,12 +38,12 @@ func newBuild(in Input) (*build, error) {
 
 func (b *build) adapter() bool { return b.Spec.BuiltInAdapter != nil }
 
-// puller reports whether a container of the mesh loads models from storage, which an adapter does itself.
+// puller reports whether a container of the mesh loads models from storage. An adapter loads them itself.
 func (b *build) puller() bool {
 	return !b.adapter() && (b.Spec.StorageHelper == nil || !b.Spec.StorageHelper.Disabled)
 }
 
-// containers are all containers, in the product's order: mesh and the last one of the others change places.
+// containers returns all containers in the order of the product: mesh and the last one of the others are swapped.
 func (b *build) containers() []corev1.Container {
 	list := []corev1.Container{b.mesh()}
 	for i := range b.Spec.Containers {
@@ -94,7 +94,7 @@ func (b *build) volumes() []corev1.Volume {
 	return list
 }
 
-// modelsSize is one and a half times the memory that the servers may use; zero is no limit.
+// modelsSize returns 1.5 times the memory limit of the servers. Zero means no limit.
 func (b *build) modelsSize() *resource.Quantity {
 	var sum int64
 	for i := range b.Spec.Containers {
@@ -103,7 +103,7 @@ func (b *build) modelsSize() *resource.Quantity {
 	return resource.NewQuantity(sum+sum/2, resource.BinarySI)
 }
 
-// scraped are the annotations for Prometheus.
+// scraped returns the annotations for Prometheus.
 func (b *build) scraped() map[string]string {
 	if !b.Config.Metrics.Enabled {
 		return nil
@@ -116,7 +116,7 @@ func (b *build) scraped() map[string]string {
 
 func number[N uint16 | int | int64](n N) string { return strconv.FormatInt(int64(n), 10) }
 
-// mounts start with the volumes that the servers, the adapter and the puller share.
+// mounts returns the mounts of the mesh. The first are the volumes that the servers, the adapter and the puller share.
 func (b *build) mounts() []corev1.VolumeMount {
 	return []corev1.VolumeMount{{Name: volumeModels, MountPath: "/models"}}
 }
@@ -139,7 +139,7 @@ func storageMount() corev1.VolumeMount {
 	return corev1.VolumeMount{Name: volumeStorage, MountPath: "/storage-config", ReadOnly: true}
 }
 
-// amounts are the resources of a container; the configuration has been validated.
+// amounts returns the resources of a container. The configuration is validated.
 func amounts(r settings.Resources) corev1.ResourceRequirements {
 	list := func(q settings.Quantities) corev1.ResourceList {
 		out := corev1.ResourceList{}

@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// dataplane is where the mesh finds the name of the model in a request, by method.
+// dataplane configures, by method, the field of a request with the name of the model.
 const dataplane = `{
   "rpcConfigs": {
     "inference.GRPCInferenceService/ModelInfer": {"idExtractionPath": [1], "vModelId": true},
@@ -20,7 +20,7 @@ const dataplane = `{
   "allowOtherRpcs": true
 }`
 
-// ConfigMap returns what all pods of a namespace mount: which models may go where, and how the mesh reads requests.
+// ConfigMap returns the ConfigMap that all pods of a namespace mount: the constraints of models, and the parsing of requests.
 func ConfigMap(namespace string, runtimes []Runtime, proxy bool) (*corev1.ConfigMap, error) {
 	types, err := constraints(runtimes, proxy)
 	if err != nil {

@@ -20,14 +20,14 @@ const (
 	claimsFolder = "/pvc_mounts"
 )
 
-// handOver lets a container serve until its models are elsewhere.
+// handOver returns a hook that keeps a container running until its models are loaded elsewhere.
 func handOver() *corev1.Lifecycle {
 	return &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{
 		HTTPGet: &corev1.HTTPGetAction{Path: "/prestop", Port: intstr.FromInt32(portPreStop)},
 	}}
 }
 
-// server is a container of the runtime.
+// server returns a container of the runtime.
 func (b *build) server(given *corev1.Container) corev1.Container {
 	c := *given.DeepCopy()
 	if c.SecurityContext == nil {

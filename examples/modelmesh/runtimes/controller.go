@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "runtimes"
 
 // New declares the controller of the runtimes. Its groups are namespaces.
@@ -24,14 +24,14 @@ func New(env settings.Environment, live *settings.Live) *controller.Controller {
 	b := controller.NewGroup(Name, r).
 		Members(&kserve.ServingRuntime{}, func(o client.Object) []types.NamespacedName { return groupOf(o.GetNamespace()) }).
 		Owns(&appsv1.Deployment{}).Owns(&autoscalingv2.HorizontalPodAutoscaler{}).Owns(&corev1.ConfigMap{}).
-		Reads(&v1alpha1.Predictor{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})). // their status does not matter
+		Reads(&v1alpha1.Predictor{}, controller.WithPredicates(predicate.GenerationChangedPredicate{})). // ignores their status
 		Reads(&corev1.PersistentVolumeClaim{})
 	if env.Services {
 		b.Reads(&v1beta1.InferenceService{}, controller.Optional,
 			controller.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})))
 	}
 	if env.Cluster {
-		b.Owns(&corev1.Secret{}) // that of etcd in each namespace but the operator's
+		b.Owns(&corev1.Secret{}) // the Secret of etcd, in each namespace but the operator's
 	} else {
 		b.Reads(&corev1.Secret{})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// Input is what a Deployment follows from.
+// Input contains the inputs of a Deployment.
 type Input struct {
 	Runtime
 	Namespace string
@@ -23,7 +23,7 @@ type Input struct {
 	EtcdSecret, StorageSecret string
 	// Claims are the volume claims with models, sorted.
 	Claims []string
-	// CA reports whether the TLS Secret has the certificate of an authority.
+	// CA reports whether the TLS Secret contains the certificate of an authority.
 	CA bool
 	// Replicas is the number of pods.
 	Replicas int32
@@ -31,8 +31,8 @@ type Input struct {
 
 const gracePeriod int64 = 90 // seconds, in which a pod hands its models over
 
-// Deployment returns the Deployment of the runtime, without an owner. The error is what is wrong with its spec, or with how the
-// configuration and the spec meet.
+// Deployment returns the Deployment of the runtime, without an owner. It returns an error if the spec is invalid or contradicts the
+// configuration.
 func Deployment(in Input) (*appsv1.Deployment, error) {
 	b, err := newBuild(in)
 	if err != nil {
@@ -50,7 +50,7 @@ func Deployment(in Input) (*appsv1.Deployment, error) {
 	base.Labels = labels
 	base.Annotations = b.scraped()
 	template, err := podtemplate.Compose(base,
-		podtemplate.Part{From: "the selector", Labels: selector}, // what a user sets there the API server would refuse
+		podtemplate.Part{From: "the selector", Labels: selector}, // the API server would refuse the user's values here
 		podtemplate.Part{
 			From: "spec", Labels: in.Spec.Labels, Annotations: in.Spec.Annotations, PullSecrets: in.Spec.ImagePullSecrets,
 		},
@@ -80,8 +80,8 @@ func references(names []settings.Named) []corev1.LocalObjectReference {
 	return list
 }
 
-// affinity is that of the user, for nodes of the processors that there are images for: terms are alternatives, so each of them has to
-// ask for one.
+// affinity returns the affinity of the user, restricted to nodes with supported processors. Terms are alternatives, so each gets the
+// restriction.
 func affinity(user *corev1.Affinity) *corev1.Affinity {
 	out := cmp.Or(user.DeepCopy(), &corev1.Affinity{})
 	out.NodeAffinity = cmp.Or(out.NodeAffinity, &corev1.NodeAffinity{})

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// defaultAdapterPort is where an adapter is managed when the runtime does not say.
+// defaultAdapterPort is the management port of an adapter if the runtime sets none.
 const defaultAdapterPort = "8085"
 
-// endpoint is where a container listens: a port, or a socket in the pod. Both are empty where there is none.
+// endpoint is the address of a container: a port, or a socket in the pod. Both are empty if there is none.
 type endpoint struct{ port, socket string }
 
-// parseEndpoint reads port:<n>, unix:<path> and unix://<path>.
+// parseEndpoint parses port:<n>, unix:<path> and unix://<path>.
 func parseEndpoint(text *string) (endpoint, error) {
 	if text == nil {
 		return endpoint{}, nil
@@ -27,10 +27,10 @@ func parseEndpoint(text *string) (endpoint, error) {
 	if socket, found := strings.CutPrefix(*text, "unix:"); found {
 		return endpoint{socket: strings.TrimPrefix(socket, "//")}, nil
 	}
-	return endpoint{}, fmt.Errorf("%s: %s", "Invaid Endpoint", *text) // as the product spells it
+	return endpoint{}, fmt.Errorf("%s: %s", "Invaid Endpoint", *text) // the spelling of the product
 }
 
-// endpoints are those of a runtime, with the folder of their sockets, empty for none.
+// endpoints are the endpoints of a runtime, with the folder of their sockets, or empty.
 type endpoints struct {
 	management, data endpoint
 	folder           string
@@ -60,7 +60,7 @@ func (r *Runtime) endpoints() (endpoints, error) {
 		}
 		folder := path.Dir(e.socket)
 		if all.folder != "" && all.folder != folder {
-			return endpoints{}, errors.New(oneFolder) //nolint:staticcheck // as the product has it
+			return endpoints{}, errors.New(oneFolder) //nolint:staticcheck // as in the product
 		}
 		all.folder = folder
 	}

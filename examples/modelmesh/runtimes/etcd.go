@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/etcd"
 )
 
-// derivedSecret is the Secret by which the pods of a namespace reach etcd, under a prefix of their own.
+// derivedSecret returns the Secret that the pods of a namespace use to connect to etcd, with the prefix of the namespace.
 func derivedSecret(source *corev1.Secret, namespace string) (*corev1.Secret, error) {
 	c, err := etcd.Parse(source)
 	if err != nil {

@@ -26,21 +26,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// fetched is what the runtimes of a namespace depend on.
+// fetched contains the inputs of the runtimes of a namespace.
 type fetched struct {
 	namespace  string
 	config     settings.Config
 	now        time.Time
 	members    []controller.Member
-	namespaced []kserve.ServingRuntime // that take part
-	runtimes   []Runtime               // as they count here, by name; none where the namespace is not enabled
+	namespaced []kserve.ServingRuntime // valid members of the group
+	runtimes   []Runtime               // effective runtimes, by name; empty if the namespace is not enabled
 	predictors []v1alpha1.Predictor
 	etcd, tls  reconcile.FetchResult[*corev1.Secret]
 	storage    reconcile.FetchResult[*corev1.Secret]
 	current    map[string]*appsv1.Deployment // by name
-	claims     map[string]bool               // those that exist
-	missing    map[string]error              // configurations that runtimes name, by runtime
-	problem    error                         // of reads that nothing can do without
+	claims     map[string]bool               // existing claims
+	missing    map[string]error              // ConfigMaps that runtimes name, by runtime
+	problem    error                         // errors of required reads
 }
 
 const noEtcd = "Could not get the controller etcd secret" // as the product has it
@@ -56,7 +56,7 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	if f.problem = err; !enabled {
 		return f
 	}
-	if namespace != nil { // it takes part also before there is a runtime
+	if namespace != nil { // read also before there is a runtime
 		f.members = append(f.members, controller.MemberOf(namespace, nil))
 	}
 	f.fetchRuntimes(ctx, reader, rc.Object, r.env.ClusterRuntimes)
@@ -79,8 +79,8 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	return f
 }
 
-// fetchModels finds the models: those of Predictors, and of InferenceServices as the Predictors that they would be. One that
-// cannot be served asks for no runtime.
+// fetchModels reads the models of Predictors, and of InferenceServices converted to Predictors. A model that cannot be served
+// requests no runtime.
 func (f *fetched) fetchModels(ctx context.Context, reader reconcile.Reader, services bool) {
 	predictors := reconcile.FetchList(ctx, reader, &v1alpha1.PredictorList{}, client.InNamespace(f.namespace))
 	f.problem = errors.Join(f.problem, f.storage.Failure(), predictors.Error)
@@ -106,7 +106,8 @@ func (f *fetched) key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: f.namespace, Name: name}
 }
 
-// fetchRuntimes finds the runtimes as they count in the namespace: its own hide those of the cluster, whether they are ModelMesh's or not.
+// fetchRuntimes reads the effective runtimes of the namespace: its own hide those of the cluster, also if they do not belong to
+// ModelMesh.
 func (f *fetched) fetchRuntimes(ctx context.Context, reader reconcile.Reader, group *controller.Group, cluster bool) {
 	byName := map[string]Runtime{}
 	if cluster {
@@ -138,10 +139,10 @@ func runtimeOf(o client.Object, kind string, spec kserve.ServingRuntimeSpec) Run
 	}
 }
 
-// productConfig is an annotation of a runtime that names a ConfigMap, which has to exist.
+// productConfig is an annotation of a runtime. It names a ConfigMap that must exist.
 const productConfig = "productConfig"
 
-// fetchWorkloads reads what the runtimes have, and the claims that models may be in.
+// fetchWorkloads reads the children of the runtimes, and the claims that models may use.
 func (f *fetched) fetchWorkloads(ctx context.Context, reader reconcile.Reader) {
 	for i := range f.runtimes {
 		r := &f.runtimes[i]

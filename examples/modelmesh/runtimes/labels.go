@@ -10,12 +10,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
 )
 
-// Runtime is a runtime as it counts in one namespace: a ServingRuntime, or a ClusterServingRuntime that none hides.
+// Runtime is an effective runtime of one namespace: a ServingRuntime, or a ClusterServingRuntime that no ServingRuntime hides.
 type Runtime struct {
 	Name        string
 	Annotations map[string]string
 	Spec        v1alpha1.ServingRuntimeSpec
-	// Owner is the reference to the runtime, for what is made of it.
+	// Owner is the reference to the runtime, for its children.
 	Owner []metav1.OwnerReference
 }
 
@@ -31,7 +31,7 @@ const (
 	byProtocol = "pv:"
 )
 
-// models are the labels of the formats that a model may ask for without naming the runtime, sorted.
+// models returns the labels of the formats that a model may request without the name of the runtime, sorted.
 func (r *Runtime) models() []string {
 	var labels []string
 	for _, format := range r.Spec.SupportedModelFormats {
@@ -46,7 +46,7 @@ func (r *Runtime) models() []string {
 	return sorted(labels)
 }
 
-// protocols are the labels of the protocols, sorted. The REST proxy adds the one that it translates to.
+// protocols returns the labels of the protocols, sorted. The REST proxy adds the protocol that it translates to.
 func (r *Runtime) protocols(proxy bool) []string {
 	var labels []string
 	for _, protocol := range r.Spec.ProtocolVersions {
@@ -57,7 +57,7 @@ func (r *Runtime) protocols(proxy bool) []string {
 	return sorted(labels)
 }
 
-// Labels are all labels of the runtime, sorted.
+// Labels returns all labels of the runtime, sorted.
 func (r *Runtime) Labels(proxy bool) []string {
 	return sorted(slices.Concat([]string{byName + r.Name}, r.models(), r.protocols(proxy)))
 }
@@ -67,12 +67,12 @@ func sorted(labels []string) []string {
 	return slices.Compact(labels)
 }
 
-// required are labels that the runtime of a model must have.
+// required contains labels that the runtime of a model must have.
 type required struct {
 	Required []string `json:"required"`
 }
 
-// constraints are those of the mesh for the runtimes of a namespace, as JSON.
+// constraints returns the constraints of the mesh for the runtimes of a namespace, as JSON.
 func constraints(runtimes []Runtime, proxy bool) ([]byte, error) {
 	all := map[string]required{"_default": {[]string{"_no_runtime"}}} // a label that no runtime has
 	for i := range runtimes {

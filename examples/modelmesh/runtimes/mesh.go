@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// mesh is the container of ModelMesh itself.
+// mesh returns the container of ModelMesh.
 func (b *build) mesh() corev1.Container {
 	c := b.Config
 	ports := []corev1.ContainerPort{{Name: "grpc", ContainerPort: int32(c.InferenceServicePort)}}
@@ -35,7 +35,8 @@ func (b *build) mesh() corev1.Container {
 	}
 }
 
-// meshEnv are the variables in the product's order: those of the configuration win over the first ones, and lose to the last ones.
+// meshEnv returns the variables in the order of the product: the configuration overrides the first ones, and the last ones override
+// the configuration.
 func (b *build) meshEnv() []corev1.EnvVar {
 	var extra []corev1.EnvVar
 	for _, v := range b.Config.InternalModelMeshEnvVars {
@@ -89,7 +90,7 @@ func (b *build) lastEnv() []corev1.EnvVar {
 		corev1.EnvVar{Name: "MM_DATAPLANE_CONFIG_PATH", Value: typesPath + "/dataplane_api_config"}), b.tlsEnv()...)
 }
 
-// listening are the variables for where a container of the runtime listens, none where nothing is known of it.
+// listening returns the variables with the address of a container of the runtime, or none if it is unknown.
 func listening(e endpoint, prefix string) []corev1.EnvVar {
 	switch {
 	case e.port != "":

@@ -19,7 +19,7 @@ import (
 
 type pass = reconcile.ReconcileContext[*controller.Group]
 
-// Reconciler makes what the runtimes of a namespace need.
+// Reconciler plans the children of the runtimes of a namespace.
 type Reconciler struct {
 	env    settings.Environment
 	config *settings.Readers
@@ -30,21 +30,21 @@ var (
 	_ reconcile.Composer[*controller.Group, *fetched, *observed]   = (*Reconciler)(nil)
 )
 
-// observed is what a namespace gets.
+// observed is the desired state of a namespace.
 type observed struct {
 	*fetched
-	parts []part // of the runtimes, by name
+	parts []part // by name of the runtime
 	all   []controller.Member
 }
 
-// part is what one runtime gets, nil for nothing, or why it stays as it is.
+// part contains the children of one runtime, or nil, or the reason why they stay as they are.
 type part struct {
-	name    string // of its Deployment
+	name    string // the name of its Deployment
 	refused error
 	*workload
 }
 
-// ComposeState implements reconcile.Composer. What is wrong with one runtime holds no other back.
+// ComposeState implements reconcile.Composer. An error in one runtime does not block the others.
 func (r *Reconciler) ComposeState(_ context.Context, _ pass, f *fetched) *observed {
 	o := &observed{fetched: f}
 	refusals, members := map[string]error{}, f.members[:len(f.members):len(f.members)]
@@ -94,10 +94,10 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, o *observed) (plan
 		meta := metav1.ObjectMeta{Namespace: o.namespace, Name: p.name}
 		deployment, autoscaler := &appsv1.Deployment{ObjectMeta: meta}, &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: meta}
 		switch {
-		case p.refused != nil: // what serves goes on
+		case p.refused != nil: // running pods keep serving
 			plan.Keep(deployment)
 			plan.Keep(autoscaler)
-		case p.workload == nil: // deleted, not left out: after a restart nobody knows that the prune is meant
+		case p.workload == nil: // deleted explicitly: after a restart, a prune could be unsafe
 			plan.Delete(deployment)
 			plan.Delete(autoscaler)
 		default:
@@ -110,7 +110,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, o *observed) (plan
 	return plan, nil
 }
 
-// inputs name what decides which children there are.
+// inputs returns the inputs that decide which children exist.
 func (o *observed) inputs() string {
 	var names []string
 	for _, p := range o.parts {
@@ -120,7 +120,8 @@ func (o *observed) inputs() string {
 	return strings.Join(names, ",")
 }
 
-// GetComponentHealth implements reconcile.Observation: what nobody can do without blocks all runtimes, a spec none but its own.
+// GetComponentHealth implements reconcile.Observation. A missing required input blocks all runtimes; an invalid spec blocks only its
+// own.
 func (o *observed) GetComponentHealth(context.Context) []health.Component {
 	components := []health.Component{{Name: "Namespace", Errors: []error{o.problem}}}
 	if len(o.runtimes) > 0 {

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Validate reports what of a runtime is reserved for the mesh, or does not fit its adapter, in the product's words. The first problem
-// counts. Types are the known servers of adapters.
+// Validate returns an error if a runtime uses names or ports that are reserved for the mesh, or does not fit its adapter. It returns
+// the first error, with the message of the product. Types are the known servers of adapters.
 func (r *Runtime) Validate(types []string) error {
 	if err := r.validateAdapter(types); err != nil {
 		return err
@@ -72,7 +72,7 @@ func validateContainer(c *corev1.Container) error {
 	return nil
 }
 
-// The ports of the mesh that no container may use.
+// The range of ports of the mesh, which no container may use.
 const firstReserved, lastReserved = 11881, 11899
 
 func validatePort(port corev1.ContainerPort) error {

@@ -18,15 +18,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// idleSince is since when no model asks for a runtime; it is on its Deployment.
+// idleSince is the annotation of a Deployment with the time since when no model requests its runtime.
 const idleSince = "reconcilekit.dev/idle-since"
 
-// workload is what serves the models of a runtime.
+// workload contains the children of a runtime.
 type workload struct {
 	deployment *appsv1.Deployment
-	autoscaler *autoscalingv2.HorizontalPodAutoscaler // nil for none
+	autoscaler *autoscalingv2.HorizontalPodAutoscaler // nil if there is none
 	rules      []apply.ChildOption
-	until      time.Time // when it stops if nothing asks for it; zero for never
+	until      time.Time // when an idle runtime stops; zero if it does not
 }
 
 func (w *workload) apply(plan *reconcile.PlanResult) {
@@ -39,7 +39,7 @@ func (w *workload) apply(plan *reconcile.PlanResult) {
 	}
 }
 
-// workload returns what a runtime that serves models gets; the error is what is wrong with the runtime.
+// workload returns the children of a runtime that serves models. It returns an error if the runtime is invalid.
 func (f *fetched) workload(env settings.Environment, r *Runtime, name string) (*workload, error) {
 	if err := f.missing[r.Name]; err != nil {
 		return nil, err
@@ -84,7 +84,8 @@ func (f *fetched) workload(env settings.Environment, r *Runtime, name string) (*
 	return w, nil
 }
 
-// idle is since when no model asks for the runtime: for ages where none has since its Deployment was made, or where it has no pods.
+// idle returns since when no model requests the runtime. The grace period is over if no model has since the Deployment was created, or
+// if there are no pods.
 func (f *fetched) idle(r *Runtime, name string) since.State {
 	stored, now := f.current[name], f.now
 	fact := since.Fact{Annotation: idleSince, For: time.Duration(f.config.ScaleToZero.GracePeriodSeconds) * time.Second}
@@ -98,7 +99,8 @@ func (f *fetched) idle(r *Runtime, name string) since.State {
 	return fact.Of(stored, !used, now)
 }
 
-// serves reports whether the runtime may load the model of a Predictor. One that is being deleted counts until its model is gone.
+// serves reports whether the runtime may load the model of a Predictor. A Predictor that is being deleted counts until its model is
+// gone.
 func (f *fetched) serves(r *Runtime, p *v1alpha1.Predictor) bool {
 	labels := r.Labels(f.config.RESTProxy.Enabled)
 	for label := range strings.SplitSeq(predictor.TypeLabel(&p.Spec), "|") {
@@ -111,7 +113,7 @@ func (f *fetched) serves(r *Runtime, p *v1alpha1.Predictor) bool {
 
 const claimType = "pvc"
 
-// claimOf is the claim that the model of a Predictor is in, empty for none.
+// claimOf returns the claim with the model of a Predictor, or the empty string.
 func claimOf(p *v1alpha1.Predictor) string {
 	if s := p.Spec.Storage; s != nil && s.Parameters["type"] == claimType {
 		return s.Parameters["name"]
@@ -119,14 +121,14 @@ func claimOf(p *v1alpha1.Predictor) string {
 	return ""
 }
 
-// claimsOf are the claims with models for the runtime, sorted: those of the storage Secret, and those that its models name.
+// claimsOf returns the claims with models for the runtime, sorted: those of the storage Secret, and those that its models name.
 func (f *fetched) claimsOf(r *Runtime) []string {
 	var names []string
 	if f.storage.Value != nil {
 		for _, entry := range f.storage.Value.Data {
 			var parsed struct{ Type, Name any }
 			if json.Unmarshal(entry, &parsed) != nil || parsed.Type != claimType {
-				continue // not about a claim
+				continue // names no claim
 			}
 			if name, _ := parsed.Name.(string); name != "" {
 				names = append(names, name)

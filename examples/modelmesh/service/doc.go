@@ -1,2 +1,2 @@
-// Package service is the controller of the Service by which ModelMesh is reached in a namespace, and of what scrapes its metrics.
+// Package service reconciles the Service of ModelMesh in a namespace, and its ServiceMonitor.
 package service

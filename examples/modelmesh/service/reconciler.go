@@ -22,12 +22,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "service"
 
-// New declares the controller of the Service. Its groups are namespaces; the owner of the Service is the Namespace, or the
-// Deployment of an operator that works in its own namespace alone. The events are followed while there is a Service; nil
-// follows none. The connections get the certificate that the configuration names; nil gets none.
+// New declares the controller of the Service. Its groups are namespaces. The owner of the Service is the Namespace, or the
+// Deployment of an operator that works only in its own namespace. The controller follows the events of a namespace while it has a
+// Service; if events is nil, it follows none. It sets the certificate that the configuration names on connections, unless that is
+// nil.
 func New(env settings.Environment, config *settings.Live, events *etcd.Events, connections *mmesh.Connections) *controller.Controller {
 	r := &Reconciler{env: env, events: events, connections: connections}
 	b := controller.NewGroup(Name, r).
@@ -56,7 +57,7 @@ func New(env settings.Environment, config *settings.Live, events *etcd.Events, c
 
 type pass = reconcile.ReconcileContext[*controller.Group]
 
-// Reconciler makes the Service of a namespace.
+// Reconciler plans the Service of a namespace.
 type Reconciler struct {
 	env    settings.Environment
 	config *settings.Readers
@@ -67,10 +68,10 @@ type Reconciler struct {
 
 var _ reconcile.Reconciler[*controller.Group, *observed, *observed] = (*Reconciler)(nil)
 
-// observed is what the Service of a namespace depends on.
+// observed contains the inputs of the Service of a namespace.
 type observed struct {
 	config   settings.Config
-	owner    *metav1.OwnerReference // nil where there is to be no Service
+	owner    *metav1.OwnerReference // nil if the namespace needs no Service
 	members  []controller.Member
 	service  reconcile.FetchResult[*corev1.Service]
 	services reconcile.FetchResult[*corev1.ServiceList]
@@ -78,7 +79,7 @@ type observed struct {
 	etcdName string
 	noEtcd   error // why no model is served
 	noTLS    error // why ModelMesh is not reached
-	problem  error // of the read of the owner
+	problem  error // the error of the read of the owner
 }
 
 // GetMembers implements controller.GroupObservation.
@@ -110,8 +111,7 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	return o
 }
 
-// follow has the events of the namespace followed. The stream itself belongs to what observes the models, and runs where
-// they are reconciled.
+// follow follows the events of the namespace. The controllers of the models open the stream.
 func (o *observed) follow(events *etcd.Events, namespace string) {
 	var target etcd.Target
 	if o.etcd.Value != nil {
@@ -127,7 +127,7 @@ func (o *observed) follow(events *etcd.Events, namespace string) {
 	}
 }
 
-// fetchOwner finds what the Service belongs to. What is being deleted has none any more.
+// fetchOwner reads the owner of the Service. An object that is being deleted is no owner.
 func (o *observed) fetchOwner(ctx context.Context, reader reconcile.Reader, env settings.Environment, namespace string) {
 	if env.Cluster {
 		found := reconcile.Fetch(ctx, reader, types.NamespacedName{Name: namespace}, &corev1.Namespace{})
@@ -154,13 +154,13 @@ func (*Reconciler) PlanResources(_ context.Context, rc pass, o *observed) (plan 
 	plan.Inputs = c.InferenceServiceName
 	o.deleteOthers(&plan)
 	if current != nil && (current.Spec.ClusterIP == corev1.ClusterIPNone) != c.HeadlessService {
-		plan.Delete(current) // it is made anew when it is gone: the API server changes neither into the other
+		plan.Delete(current) // it is recreated after the deletion: the API server does not change the type
 	} else {
 		plan.Apply(serviceOf(c, rc.Object.Namespace, o.owner), apply.AdoptUncontrolled, foreignLabels(current, labels(c)))
 	}
 	switch {
 	case !c.Metrics.Enabled || c.Metrics.DisablePrometheusOperatorSupport:
-	case current == nil || o.noEtcd != nil: // until there is an owner for it, and models can be served
+	case current == nil || o.noEtcd != nil: // until it has an owner and models can be served
 		plan.Keep(monitor(rc.Object.Namespace))
 	default:
 		plan.Apply(monitorOf(c, current), apply.AdoptUncontrolled)
@@ -168,7 +168,7 @@ func (*Reconciler) PlanResources(_ context.Context, rc pass, o *observed) (plan 
 	return plan, nil
 }
 
-// deleteOthers deletes the Services that ModelMesh had under other names, also those that the product has made.
+// deleteOthers deletes Services that ModelMesh had under other names, including those of the product.
 func (o *observed) deleteOthers(plan *reconcile.PlanResult) {
 	if o.services.Value == nil {
 		return
@@ -181,7 +181,7 @@ func (o *observed) deleteOthers(plan *reconcile.PlanResult) {
 	}
 }
 
-// foreignLabels takes the labels of others away: those of the Service select it for a ServiceMonitor.
+// foreignLabels removes labels of others, because a ServiceMonitor selects the Service by its labels.
 func foreignLabels(current *corev1.Service, wanted map[string]string) (rules apply.FieldRules) {
 	if current == nil {
 		return nil
@@ -194,7 +194,7 @@ func foreignLabels(current *corev1.Service, wanted map[string]string) (rules app
 	return rules
 }
 
-// GetComponentHealth implements reconcile.Observation. Without etcd no model is served, but the Service is there.
+// GetComponentHealth implements reconcile.Observation. Without etcd no model is served, but the Service exists.
 func (o *observed) GetComponentHealth(context.Context) []health.Component {
 	components := []health.Component{{Name: "Owner", Errors: []error{o.problem, o.service.Failure(), o.services.Error}}}
 	if o.noEtcd != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// label of a Service has its name; the pods of ModelMesh have it too.
+// label has the name of the Service as its value. The pods of ModelMesh have it, too.
 const label = "modelmesh-service"
 
 func labels(c settings.Config) map[string]string {
@@ -19,7 +19,7 @@ func labels(c settings.Config) map[string]string {
 	return labels
 }
 
-// serviceOf is the Service of a namespace.
+// serviceOf returns the Service of a namespace.
 func serviceOf(c settings.Config, namespace string, owner *metav1.OwnerReference) *corev1.Service {
 	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: c.InferenceServiceName, Labels: labels(c), OwnerReferences: []metav1.OwnerReference{*owner},
@@ -46,7 +46,7 @@ func serviceOf(c settings.Config, namespace string, owner *metav1.OwnerReference
 // monitorName is the name of the ServiceMonitor.
 const monitorName = "modelmesh-metrics-monitor"
 
-// monitor returns an empty ServiceMonitor of a namespace, a kind of Prometheus' operator.
+// monitor returns an empty ServiceMonitor, a kind of the Prometheus operator.
 func monitor(namespace string) *unstructured.Unstructured {
 	m := &unstructured.Unstructured{}
 	m.SetGroupVersionKind(schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"})
@@ -55,7 +55,7 @@ func monitor(namespace string) *unstructured.Unstructured {
 	return m
 }
 
-// monitorOf is the ServiceMonitor of the Service.
+// monitorOf returns the ServiceMonitor of the Service.
 func monitorOf(c settings.Config, service *corev1.Service) *unstructured.Unstructured {
 	m := monitor(service.Namespace)
 	m.SetLabels(labels(c))

@@ -2,7 +2,7 @@ package settings
 
 import _ "embed"
 
-// builtIn are the values that count where the user says nothing: those of the product's file of defaults.
+// builtIn contains the defaults of the product.
 //
 //go:embed builtin.yaml
 var builtIn []byte

@@ -1,4 +1,4 @@
-// Package settings has the configuration of the operator of ModelMesh: built-in values, and those of a ConfigMap.
+// Package settings reads the configuration of the operator of ModelMesh: built-in values, and those of a ConfigMap.
 package settings
 
 import (
@@ -40,13 +40,13 @@ type Config struct {
 	EtcdSecretName           string
 }
 
-// TLS is how the mesh is reached.
+// TLS configures the encryption of the mesh.
 type TLS struct {
 	SecretName string
 	ClientAuth string
 }
 
-// RESTProxy is the container that translates REST.
+// RESTProxy configures the container that translates REST.
 type RESTProxy struct {
 	Enabled    bool
 	Port       uint16
@@ -55,7 +55,7 @@ type RESTProxy struct {
 	Resources  Resources
 }
 
-// Metrics are where and how metrics are served.
+// Metrics configures the endpoint of metrics.
 type Metrics struct {
 	Enabled                          bool
 	Port                             uint16
@@ -63,7 +63,7 @@ type Metrics struct {
 	DisablePrometheusOperatorSupport bool
 }
 
-// ScaleToZero is when a runtime without models stops.
+// ScaleToZero configures when a runtime without models stops.
 type ScaleToZero struct {
 	Enabled            bool
 	GracePeriodSeconds uint16
@@ -77,7 +77,7 @@ type Image struct {
 	Command []string
 }
 
-// Reference is the name of the image for a container.
+// Reference returns the image reference of a container.
 func (i Image) Reference() string {
 	switch {
 	case i.Digest != "":
@@ -88,13 +88,13 @@ func (i Image) Reference() string {
 	return i.Name
 }
 
-// Resources are those of a container, as texts.
+// Resources are the resources of a container, as strings.
 type Resources struct {
 	Requests Quantities
 	Limits   Quantities
 }
 
-// Quantities are an amount of each.
+// Quantities are the quantities of CPU and memory.
 type Quantities struct {
 	CPU    string
 	Memory string
@@ -110,24 +110,24 @@ type Variable struct{ Name, Value string }
 const Key = "config.yaml"
 
 const (
-	missingKey = "User ConfigMap must contain a key named " + Key // as the product has it
+	missingKey = "User ConfigMap must contain a key named " + Key // as in the product
 	notParsed  = "While parsing config"
 )
 
-// FromConfigMap returns the configuration that follows from the user's ConfigMap, nil for none.
+// FromConfigMap returns the configuration that results from the user's ConfigMap. Nil means that there is no ConfigMap.
 func FromConfigMap(user *corev1.ConfigMap) (Config, error) {
 	if user == nil {
 		return Parse(nil)
 	}
 	document, found := user.Data[Key]
 	if !found {
-		return Config{}, errors.New(missingKey) //nolint:staticcheck // as the product has it
+		return Config{}, errors.New(missingKey) //nolint:staticcheck // as in the product
 	}
 	return Parse([]byte(document))
 }
 
-// Parse returns the configuration that follows from the user's document. Keys are compared without case, unknown ones are ignored, and
-// texts that mean numbers are numbers.
+// Parse returns the configuration that results from the user's document. It compares keys without case, ignores unknown ones, and
+// converts strings to numbers where a field needs a number.
 func Parse(document []byte) (Config, error) { return parse(document, builtIn) }
 
 func parse(document, defaults []byte) (Config, error) {
@@ -146,7 +146,7 @@ func parse(document, defaults []byte) (Config, error) {
 	return config, config.validate()
 }
 
-// merge decodes the layers, the first of which wins.
+// merge decodes the layers. The first layer takes precedence.
 func merge(layers ...settings.Layer) (config Config, err error) {
 	merged, err := settings.Format{IgnoreCase: true}.Merge(layers...)
 	if err != nil {
@@ -155,7 +155,7 @@ func merge(layers ...settings.Layer) (config Config, err error) {
 	return config, decode(merged, &config)
 }
 
-// prefer removes a default digest where the user gives a tag without a digest.
+// prefer removes a default digest if the user sets a tag without a digest.
 func (i *Image) prefer(given Image) {
 	if given.Tag != "" && given.Digest == "" {
 		i.Digest = ""
@@ -166,7 +166,7 @@ func (c Config) validate() error {
 	for _, processor := range c.PayloadProcessors {
 		if strings.Contains(processor, " ") {
 			const problem = "Error parsing payload processor"
-			return fmt.Errorf("%s '%s': endpoint must not contain spaces.", problem, processor) //nolint:staticcheck // as the product has it
+			return fmt.Errorf("%s '%s': endpoint must not contain spaces.", problem, processor) //nolint:staticcheck // as in the product
 		}
 	}
 	return errors.Join(
@@ -180,7 +180,7 @@ func (r Resources) validate(section string) error {
 	for _, amount := range []struct{ name, as, value string }{
 		{"Limits.CPU", "as a", r.Limits.CPU},
 		{"Limits.Memory", "as a", r.Limits.Memory},
-		{"Requests.CPU", "a", r.Requests.CPU}, // as the product has it
+		{"Requests.CPU", "a", r.Requests.CPU}, // as in the product
 		{"Requests.Memory", "a", r.Requests.Memory},
 	} {
 		if _, err := resource.ParseQuantity(amount.value); err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// decode fills the target, a pointer to a struct, with what JSON or YAML gave. A text that means a number or a switch is one, one value
-// is a list of one, and what cannot be meant, such as a negative count, is an error that names the field.
+// decode fills the target, a pointer to a struct, with a JSON or YAML document. It converts strings to numbers and booleans, and a
+// single value to a list of one. For an invalid value, such as a negative count, it returns an error that names the field.
 func decode(document map[string]any, target any) error {
 	return set(reflect.ValueOf(target).Elem(), document, "")
 }
@@ -17,7 +17,7 @@ func decode(document map[string]any, target any) error {
 func set(into reflect.Value, value any, path string) error {
 	text, ok := asText(value)
 	var err error
-	switch into.Kind() { //nolint:exhaustive // the kinds of Config
+	switch into.Kind() { //nolint:exhaustive // the kinds in Config
 	case reflect.Struct:
 		return setStruct(into, value, path)
 	case reflect.Slice:
@@ -52,7 +52,7 @@ func bounds(kind reflect.Kind) string {
 	return ""
 }
 
-// asText is a single value as it would be written.
+// asText returns a single value as a string.
 func asText(value any) (string, bool) {
 	switch v := value.(type) {
 	case string:

@@ -10,21 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// enabledLabel of a namespace reports whether ModelMesh serves models in it.
+// enabledLabel is the label of a namespace in which ModelMesh serves models.
 const enabledLabel = "modelmesh-enabled"
 
-// Environment is what the operator learns from the environment of its process.
+// Environment contains the settings in the environment of the process.
 type Environment struct {
-	// Namespace is the operator's own, with its settings.
+	// Namespace is the namespace of the operator, with its configuration.
 	Namespace string
-	// Cluster reports whether the operator works in all namespaces that are enabled, and not in its own alone.
+	// Cluster reports whether the operator works in all enabled namespaces, and not only in its own.
 	Cluster bool
 	// ClusterRuntimes reports whether ClusterServingRuntimes count.
 	ClusterRuntimes bool
-	// Services reports whether InferenceServices are sources of models, where their CRD is installed. ServicesRequired reports that the
+	// Services reports whether InferenceServices are sources of models if their CRD is installed. ServicesRequired reports that the
 	// operator does not start without it.
 	Services, ServicesRequired bool
-	// Deployment is that of the operator.
+	// Deployment is the Deployment of the operator.
 	Deployment string
 	// EtcdSecret is the Secret with the connection to etcd.
 	EtcdSecret string
@@ -46,14 +46,14 @@ func FromEnvironment(getenv func(string) string) Environment {
 	watch = getenv("ENABLE_ISVC_WATCH")
 	e.Services, e.ServicesRequired = watch != "false", watch == "true"
 	parts := strings.Split(getenv("POD_NAME"), "-")
-	if last := len(parts) - 2; e.Deployment == "" && last > 0 { //nolint:mnd // a ReplicaSet and a Pod add one part each
+	if last := len(parts) - 2; e.Deployment == "" && last > 0 { //nolint:mnd // a ReplicaSet and a Pod add one part each to the name
 		e.Deployment = strings.Join(parts[:last], "-")
 	}
 	e.Deployment = cmp.Or(e.Deployment, defaultDeployment)
 	return e
 }
 
-// EtcdSecretName is the Secret with the connection to etcd: the environment goes before the configuration.
+// EtcdSecretName returns the Secret with the connection to etcd. The environment takes precedence over the configuration.
 func (e Environment) EtcdSecretName(c Config) string {
 	if e.EtcdSecret == defaultEtcdSecret {
 		return cmp.Or(c.EtcdSecretName, defaultEtcdSecret)
@@ -61,7 +61,7 @@ func (e Environment) EtcdSecretName(c Config) string {
 	return e.EtcdSecret
 }
 
-// Labels are on all that the operator makes in a namespace.
+// Labels returns the labels of all objects that the operator creates in a namespace.
 func Labels() map[string]string {
 	const operator = "modelmesh-controller"
 	return map[string]string{
@@ -77,8 +77,9 @@ func (e Environment) Enabled(namespace *corev1.Namespace) bool {
 	return namespace.Name == e.Namespace
 }
 
-// FetchEnabled reports whether ModelMesh serves models in the namespace of that name, and returns the namespace in the cluster scope. One
-// that does not exist is not enabled; an error of the read is none of both answers.
+// FetchEnabled reports whether ModelMesh serves models in the namespace of that name, and returns the namespace in the cluster
+// scope. A namespace that does not exist is not enabled. If the read fails, the answer is unknown and FetchEnabled returns the
+// error.
 func (e Environment) FetchEnabled(ctx context.Context, reader reconcile.Reader, name string) (bool, *corev1.Namespace, error) {
 	if !e.Cluster {
 		return name == e.Namespace, nil, nil

@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// ConfigMap has the user's document, in the namespace of the operator.
+// ConfigMap is the name of the ConfigMap with the user's document, in the namespace of the operator.
 const ConfigMap = "model-serving-config"
 
 // Readers are the owners of one controller that read the configuration.
 type Readers = settings.Readers[Config]
 
-// Live is the configuration while the operator runs, one for all its controllers. Make it with [NewLive].
+// Live is the current configuration, shared by all controllers of the operator. Create it with [NewLive].
 type Live struct {
 	namespace string
 	load      sync.Once
@@ -29,15 +29,15 @@ type Live struct {
 	err       error
 }
 
-// NewLive returns the configuration that the namespace of the operator has. It is loaded with the first controller that is set up.
+// NewLive returns the configuration of the operator's namespace. The setup of the first controller loads it.
 func NewLive(namespace string) *Live { return &Live{namespace: namespace} }
 
-// loadTimeout is how long the API server may take to answer at the start.
+// loadTimeout limits the read of the configuration at the start.
 const loadTimeout = 30 * time.Second
 
 func (l *Live) readers(mgr manager.Manager) (*Readers, error) {
 	l.load.Do(func() {
-		ctx, stop := context.WithTimeout(context.Background(), loadTimeout) //nolint:forbidigo // a set-up has none
+		ctx, stop := context.WithTimeout(context.Background(), loadTimeout) //nolint:forbidigo // the setup has no context
 		defer stop()
 		l.loaded, l.err = settings.Load(ctx, mgr.GetAPIReader(), settings.Source[Config]{
 			ConfigMap: client.ObjectKey{Namespace: l.namespace, Name: ConfigMap}, Resolve: FromConfigMap,
@@ -57,11 +57,11 @@ func (l *Live) readers(mgr manager.Manager) (*Readers, error) {
 	return l.loaded.Readers(), nil
 }
 
-// Get returns the configuration that counts now, for what no owner reads. A controller must have been set up.
+// Get returns the current configuration, for uses without an owner. A controller must have been set up before.
 func (l *Live) Get() Config { return l.loaded.Get() }
 
-// Bind lets a controller read the configuration, whose changes enqueue its owners: give gets the readers when the controller is set up. A
-// configuration that is wrong is an error of the set-up.
+// Bind lets a controller read the configuration. Changes of the configuration enqueue its owners. The setup of the controller calls
+// give with the readers, and fails if the configuration is invalid.
 func (l *Live) Bind(b *controller.Builder, give func(*Readers)) *controller.Builder {
 	var readers *Readers
 	return b.Prepare(func(mgr manager.Manager) (err error) {

@@ -1,9 +1,9 @@
-// Command standin plays ModelMesh for the demo: it loads every model that it is asked for, in three seconds, and serves
-// none. A model whose path contains "large" takes ten seconds, and one whose path contains "broken" fails to load. It
-// listens at 127.0.0.1:18033, for a configuration with that modelMeshEndpoint, except while the ConfigMap standin in the
-// namespace default has "away" as its key mesh. What it does then is in the key now.
+// Command standin simulates ModelMesh for the demo: it loads every requested model in three seconds, and serves none. A model whose
+// path contains "large" takes ten seconds, and one whose path contains "broken" fails to load. It listens on 127.0.0.1:18033, for a
+// configuration with that modelMeshEndpoint, except while the key mesh of the ConfigMap default/standin is "away". It writes its
+// current state into the key now.
 //
-// Never run it where the real one runs.
+// Never run it in a cluster with the real ModelMesh.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	standin.Main(corev1.AddToScheme, p.turn)
 }
 
-// play is ModelMesh as the demo needs it.
+// play is the ModelMesh of the demo.
 type play struct {
 	mesh   *memory.Mesh
 	server *grpc.Server    // nil while the mesh is away
@@ -47,7 +47,7 @@ type load struct {
 	began        time.Time
 }
 
-// turn is called each second.
+// turn runs each second.
 func (p *play) turn(ctx context.Context, c client.Client) error {
 	var orders corev1.ConfigMap
 	if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "standin"}, &orders); client.IgnoreNotFound(err) != nil {
@@ -87,7 +87,7 @@ func (p *play) turn(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// serve starts or stops the server. The models stay: ModelMesh has them in etcd.
+// serve starts or stops the server. The models stay, as they would in etcd.
 func (p *play) serve(wanted bool) error {
 	switch {
 	case wanted && p.server == nil:

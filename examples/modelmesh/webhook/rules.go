@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The annotations of a runtime that say how it is scaled.
+// The annotations of a runtime that configure its scaling.
 const (
 	annotationClass  = "serving.kserve.io/autoscalerClass"
 	annotationMetric = "serving.kserve.io/metrics"
@@ -16,7 +16,7 @@ const (
 
 const classHPA = "hpa"
 
-// The product's words.
+// Messages of the product.
 const (
 	notOurs     = "Not validating ServingRuntime because it is not ModelMesh compatible"
 	passed      = "Passed all validation checks for ServingRuntime"
@@ -28,7 +28,7 @@ const (
 	minAboveMax = "The max replicas should be same or bigger than min replicas."
 )
 
-// problemOf is what is wrong with the scaling of a runtime, empty for nothing. The first problem counts.
+// problemOf returns the first error in the scaling of a runtime, or the empty string.
 func problemOf(annotations map[string]string, replicas bool) string {
 	class, hasClass := annotations[annotationClass]
 	if hasClass {
@@ -63,7 +63,7 @@ func problemOfClass(class string, annotations map[string]string) string {
 	return fmt.Sprintf("[%s] is not a supported autoscaler class type.", class)
 }
 
-// problemOfBounds checks the smallest and the largest number of pods; each is 1 when it is not given.
+// problemOfBounds checks the smallest and the largest number of pods. Each defaults to 1.
 func problemOfBounds(annotations map[string]string) string {
 	smallest, largest := 1, 1
 	var err error

@@ -1,4 +1,4 @@
-// Package webhook has the validating webhook of the runtimes, which answers in the product's words.
+// Package webhook implements the validating webhook of the runtimes, with the messages of the product.
 package webhook
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/api/kserve/v1alpha1"
 )
 
-// Path is where both kinds of runtimes are validated.
+// Path is the path of the webhook for both kinds of runtimes.
 const Path = "/validate-serving-modelmesh-io-v1alpha1-servingruntime"
 
-// Service is the product's name of the Service that the API server calls.
+// Service is the Service that the API server calls, with the name of the product.
 const Service = "modelmesh-webhook-server-service"
 
 // Handlers returns the handlers by path.
@@ -57,7 +57,7 @@ func review(annotations map[string]string, spec *v1alpha1.ServingRuntimeSpec) ad
 	return admission.Verdict{Message: passed}
 }
 
-// Describe is what the page says of the webhook.
+// Describe returns the description of the webhook for the page.
 func Describe() []dataflow.Webhook {
 	return []dataflow.Webhook{{
 		Name: "servingruntime.modelmesh-webhook-server.default", Type: "validating", Path: Path, FailurePolicy: "Fail",

@@ -16,18 +16,18 @@ import (
 //go:embed templates/*.yaml
 var templates embed.FS
 
-// newChildren is every child of the catalog. Those that belong to a Deployment wait for it and go with it by garbage collection,
-// so that they are kept when they are not planned. What holds data is shared, not owned: it is deleted when the catalog is
-// switched off, and never for another reason.
+// newChildren returns all children of the catalog. A child that belongs to a Deployment waits for it and is garbage-collected with
+// it, so it is kept when it is not planned. Children with data are shared instead of owned: they are deleted only when the catalog
+// is switched off.
 func newChildren(scheme *runtime.Scheme, settings Settings) (*children.Set[facts], error) {
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
 	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
 	restore := []apply.ChildOption{apply.AdoptUncontrolled, apply.Force("data")}
 	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
-	// A value that exists is never overwritten.
+	// An existing value is never overwritten.
 	seed := []apply.ChildOption{apply.AdoptUncontrolled, secrets.Rules(settings.credentials())}
-	volume := []apply.ChildOption{apply.AdoptUncontrolled, apply.Seed("spec.resources.requests.storage")} // it never shrinks
-	off, database, storage := children.Keep, children.Keep, children.Prune                                // which no shared child ever is
+	volume := []apply.ChildOption{apply.AdoptUncontrolled, apply.Seed("spec.resources.requests.storage")} // the volume never shrinks
+	off, database, storage := children.Keep, children.Keep, children.Prune                                // shared: never pruned
 	if settings.Disabled {
 		off = children.Delete
 	}
@@ -62,24 +62,24 @@ func newChildren(scheme *runtime.Scheme, settings Settings) (*children.Set[facts
 		{Template: "clusterrolebinding.yaml", When: on, Off: off, Options: workload},
 	}
 	for i := range list {
-		list[i].Deletion = []apply.DeletionOption{apply.MatchLabels{createdBy: operator}} // also if an earlier version made it
+		list[i].Deletion = []apply.DeletionOption{apply.MatchLabels{createdBy: operator}} // also if an earlier version has created it
 	}
 	return &children.Set[facts]{Manifests: parsed, Children: list}, err
 }
 
-// facts are what the templates are rendered with.
+// facts is the input of the templates.
 type facts struct {
 	Settings
-	// Domain is that of the route, empty when none is known.
+	// Domain is the domain of the route, empty if unknown.
 	Domain string
-	// Platform, Server and Database are references to what owns children, nil when it does not exist.
+	// Platform, Server and Database are owner references for children, or nil if the owner does not exist.
 	Platform, Server, Database []metav1.OwnerReference
-	// Groups administer the catalog; Sources are the ConfigMaps that offer themselves.
+	// Groups administer the catalog; Sources are the discovered ConfigMaps of sources.
 	Groups, Sources []string
 	Credentials     map[string][]byte
 	OpenShift       bool
 
-	// defaults is the managed document of sources as it is, nil when it does not exist.
+	// defaults is the managed document of sources as stored, nil if it does not exist.
 	defaults map[string]string
 	// missing are the ConfigMaps of users that do not exist.
 	missing []string
@@ -89,11 +89,11 @@ func ofPlatform(f facts, o manifests.Object) { o.SetOwnerReferences(f.Platform) 
 func ofServer(f facts, o manifests.Object)   { o.SetOwnerReferences(f.Server) }
 func ofDatabase(f facts, o manifests.Object) { o.SetOwnerReferences(f.Database) }
 
-// restoreDefaults removes what somebody else has put beside the managed document when the document itself has to be restored: it
-// takes the keys over, empty, and gives them up in the next pass.
+// restoreDefaults removes keys that other writers have added to the ConfigMap of the managed document, if the document has to be
+// restored: it takes over the keys, with empty values, and releases them in the next reconciliation.
 func restoreDefaults(f facts, o manifests.Object) {
 	ofPlatform(f, o)
-	_ = manifests.Change(o, func(planned *corev1.ConfigMap) { // its template is a ConfigMap
+	_ = manifests.Change(o, func(planned *corev1.ConfigMap) { // its template contains a ConfigMap
 		for key := range f.defaults {
 			if key != sourcesKey && f.defaults[sourcesKey] != planned.Data[sourcesKey] {
 				planned.Data[key] = ""

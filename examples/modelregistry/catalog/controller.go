@@ -27,7 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "modelcatalog-controller"
 
 const (
@@ -37,12 +37,12 @@ const (
 	createdBy = "app.kubernetes.io/created-by"
 )
 
-// namespaceKind and platformKind are looked at for their metadata only.
+// namespaceKind and platformKind are read as metadata only.
 var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 
 var platformKind = schema.GroupVersionKind{Group: "components.platform.opendatahub.io", Version: "v1alpha1", Kind: "ModelRegistry"}
 
-// New declares the controller of the catalog, which is skipped without a namespace for it.
+// New declares the controller of the catalog. Without a namespace for the catalog, the controller is skipped.
 func New(scheme *runtime.Scheme, settings Settings) (*controller.Controller, error) {
 	set, err := newChildren(scheme, settings)
 	return controller.NewSingleton(Name, &Reconciler{settings: settings, children: set}).
@@ -68,27 +68,27 @@ func newAuth() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "services.platform.opendatahub.io/v1alpha1", "kind": "Auth"}}
 }
 
-// GrantedRules are what the operator grants to the catalog's administrators, and so needs itself.
+// GrantedRules are the permissions that the operator grants to the catalog's administrators. It needs them itself.
 func GrantedRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"configmaps", "secrets"}, Verbs: []string{"get", "list", "watch", "update", "patch"}},
 	}
 }
 
-// Reconciler is the domain logic of the catalog. Create its controller with [New].
+// Reconciler implements the phases of the catalog. Create its controller with [New].
 type Reconciler struct {
 	settings Settings
 	children *children.Set[facts]
 }
 
-// Settings are those of the operator, from its environment, that decide what the catalog is.
+// Settings configure the catalog. They come from the environment of the operator.
 type Settings struct {
 	v1beta1.Settings
-	// Disabled removes the catalog; SkipDatabase leaves its database to somebody else.
+	// Disabled removes the catalog. SkipDatabase leaves its database to another operator or user.
 	Disabled, SkipDatabase bool
-	// DataImage and BenchmarkImage are those of what the catalog lists.
+	// DataImage and BenchmarkImage are the images with the data of the catalog.
 	DataImage, BenchmarkImage string
-	// DatabaseUser and DatabaseName are those of a new database.
+	// DatabaseUser and DatabaseName apply to a new database.
 	DatabaseUser, DatabaseName string
 }
 
@@ -102,7 +102,7 @@ func (s Settings) credentials() secrets.Keys {
 
 type pass = reconcile.ReconcileContext[*controller.Group]
 
-// Fetched is what was read for the catalog.
+// Fetched contains the objects that were read for the catalog.
 type Fetched struct {
 	namespace, platform reconcile.FetchResult[*metav1.PartialObjectMetadata]
 	auth                reconcile.FetchResult[*unstructured.Unstructured]
@@ -115,7 +115,7 @@ type Fetched struct {
 	credentials         reconcile.FetchResult[map[string][]byte]
 }
 
-// FetchRemoteState reads what the plan depends on.
+// FetchRemoteState reads the inputs of the plan.
 func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, _ pass) Fetched {
 	key := func(name string) client.ObjectKey {
 		return client.ObjectKey{Namespace: r.settings.Namespace, Name: name}
@@ -140,15 +140,15 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	return f
 }
 
-// Observation is what follows from what was read.
+// Observation is derived from Fetched.
 type Observation struct {
 	namespace health.Component
 	facts     facts
-	documents []*corev1.ConfigMap // of users, to be written
-	skipped   string              // sources, and documents of users that cannot be read
+	documents []*corev1.ConfigMap // documents of users to write
+	skipped   string              // unreadable sources and documents of users
 }
 
-// ComposeState derives the facts.
+// ComposeState derives the observation.
 func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observation {
 	obs := Observation{namespace: f.namespace.Upstream("Namespace", nil)}
 	obs.facts = facts{
@@ -159,7 +159,7 @@ func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observat
 		Credentials: f.credentials.Value, defaults: ptr.Deref(f.defaults.Value, corev1.ConfigMap{}).Data,
 	}
 	auth := ptr.Deref(f.auth.Value, unstructured.Unstructured{}).Object
-	obs.facts.Groups, _, _ = unstructured.NestedStringSlice(auth, "spec", "adminGroups") // of another type is none
+	obs.facts.Groups, _, _ = unstructured.NestedStringSlice(auth, "spec", "adminGroups") // an object of another type counts as missing
 	for _, source := range f.sources.Value.Found {
 		obs.facts.Sources = append(obs.facts.Sources, source.Name)
 	}
@@ -169,7 +169,7 @@ func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observat
 		switch {
 		case f.documents[name].IsNotFound():
 			obs.facts.missing = append(obs.facts.missing, name)
-		case err != nil: // left alone
+		case err != nil: // stays unchanged
 			skipped := reconcile.Skipped{Key: client.ObjectKey{Namespace: meta.Namespace, Name: name}, Reason: err}
 			f.sources.Value.Skipped = append(slices.Clip(f.sources.Value.Skipped), skipped)
 		case text != "" && !r.settings.Disabled:
@@ -180,7 +180,8 @@ func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observat
 	return obs
 }
 
-// references are those to an owner that exists. They name no controller, so that it does not matter who else has one.
+// references returns the owner references to an existing owner. They do not mark it as controller, so the object may have another
+// controller.
 func references[T client.Object](owner reconcile.FetchResult[T], apiVersion, kind string) []metav1.OwnerReference {
 	if !owner.OK() {
 		return nil
@@ -201,7 +202,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 	return plan, err
 }
 
-// GetComponentHealth reports how the catalog is. Sources that are wrong are for their authors to mend; they stop nothing.
+// GetComponentHealth returns the health of the catalog. Only the author of an invalid source can fix it, so it blocks nothing.
 func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 	sources := health.Component{Name: "Sources", State: health.Ready, Reason: "Listed", Child: true}
 	if obs.skipped != "" {

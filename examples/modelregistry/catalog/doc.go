@@ -1,6 +1,6 @@
-// Package catalog is the controller of the model catalog: one server of the cluster that lists models, with its database. No
-// object asks for it; the operator's environment does. It is a singleton, and its children are labelled instead of owned.
+// Package catalog reconciles the model catalog: one server per cluster that lists models, with its database. No object requests it;
+// the environment of the operator does. It is a singleton, so its children have labels instead of an owner.
 //
-// What the children look like is in templates; which there are, and what becomes of each when the catalog is switched off, is
-// the list in children.go. The documents of users, which the operator creates and then leaves to them, are in sources.go.
+// The files in templates define the children. The list in children.go defines which of them exist, and what happens to each when the
+// catalog is switched off. sources.go plans the documents of users, which the operator creates and users then edit.
 package catalog

@@ -18,14 +18,14 @@ const (
 	serversName  = "mcp-catalog-sources"
 	retiredID    = "default_catalog"
 	retiredName  = "model-catalog-default-sources"
-	// A source becomes a volume, whose name has a prefix and at most 63 characters (RFC 1123).
+	// A source becomes a volume. The name of a volume has a prefix and at most 63 characters (RFC 1123).
 	maxSourceName = 55
 )
 
-// userDocuments are the ConfigMaps that the operator creates and then leaves to users.
+// userDocuments are the ConfigMaps that the operator creates and users then edit.
 var userDocuments = []string{modelsName, serversName}
 
-// usable reports why a ConfigMap that offers itself as a source is none.
+// usable returns the reason why a ConfigMap with the label of a source is unusable, or the empty string.
 func usable(source *corev1.ConfigMap) error {
 	if source.Name == defaultsName || slices.Contains(userDocuments, source.Name) {
 		return errors.New("it is mounted anyway")
@@ -42,7 +42,7 @@ func usable(source *corev1.ConfigMap) error {
 	return nil
 }
 
-// sources is a document of sources, in all that it may have.
+// sources is a document of sources with all fields that it may have.
 type sources struct {
 	Catalogs      []source       `json:"catalogs,omitempty"`
 	ModelCatalogs []source       `json:"model_catalogs,omitempty"`
@@ -60,8 +60,8 @@ type source struct {
 	Labels     []string          `json:"labels,omitempty"`
 }
 
-// withoutRetired removes the entry that earlier versions have put into documents of users. The text is empty when there is nothing
-// to remove.
+// withoutRetired removes the entry that earlier versions have added to documents of users. It returns the empty string if there is
+// nothing to remove.
 func withoutRetired(text string) (string, error) {
 	var parsed sources
 	if err := yaml.UnmarshalStrict([]byte(text), &parsed); err != nil {

@@ -18,13 +18,13 @@ import (
 //go:embed templates/*.yaml
 var templates embed.FS
 
-// newChildren is every child of a registry. One that the operator made before the SDK did carries no mark of it, so objects
+// newChildren returns all children of a registry. Children of earlier versions of the operator have no owner label, so objects
 // without a controller are adopted.
 func newChildren(scheme *runtime.Scheme) (*children.Set[facts], error) {
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
 	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
 	workload := []apply.ChildOption{apply.AdoptUncontrolled, apply.Recreate()}
-	seed := []apply.ChildOption{secrets.Rules(credentials)} // a value that exists is never overwritten
+	seed := []apply.ChildOption{secrets.Rules(credentials)} // an existing value is never overwritten
 	generated := func(f facts) bool { return f.Generated }
 	proxied := func(f facts) bool { return f.Proxy != nil }
 	return &children.Set[facts]{Manifests: parsed, Children: []children.Child[facts]{
@@ -47,26 +47,26 @@ func newChildren(scheme *runtime.Scheme) (*children.Set[facts], error) {
 	}}, err
 }
 
-// facts are what the templates are rendered with.
+// facts is the input of the templates.
 type facts struct {
 	Name, Namespace string
 	Owner           *metav1.OwnerReference
-	// Spec is the one in effect.
+	// Spec is the effective spec.
 	Spec  *v1beta1.ModelRegistrySpec
 	Proxy *v1beta1.ProxyConfig
 	// Generated reports that the operator runs the database, from DatabaseImage, with Credentials.
 	Generated     bool
 	DatabaseImage string
 	Credentials   map[string][]byte
-	// OwnCredentials reports that the Secret is missing or ours; one of somebody else's is used and left alone.
+	// OwnCredentials reports that the Secret is missing or belongs to the registry. Another Secret is used and not changed.
 	OwnCredentials bool
-	// Host is the name of the proxy's route, empty when there is none or no domain is known.
+	// Host is the hostname of the proxy's route, empty if there is no route or the domain is unknown.
 	Host string
-	// ServingCertificate asks the cluster for the certificate of the proxy.
+	// ServingCertificate requests the certificate of the proxy from the cluster.
 	ServingCertificate bool
-	// Annotations of the registry that its Service has, too.
+	// Annotations of the registry are copied to its Service.
 	Annotations map[string]string
-	// OpenShift reports that there are routes; Users that there are groups.
+	// OpenShift reports that the cluster has routes; Users that it has groups.
 	OpenShift, Users bool
 }
 
@@ -75,7 +75,8 @@ func (f facts) published() bool {
 	return f.Proxy != nil && f.Proxy.ServiceRoute != v1beta1.RouteDisabled
 }
 
-// DSN is the address of the database; of two databases PostgreSQL is used. The password is the variable that the template sets.
+// DSN returns the address of the database. If the spec has two databases, PostgreSQL is used. The template sets the variable with
+// the password.
 func (f facts) DSN() string {
 	login := func(user, password string, secret *v1beta1.SecretKeyValue) string {
 		if secret == nil {
@@ -90,7 +91,7 @@ func (f facts) DSN() string {
 	}
 	user := login(p.Username, "$(POSTGRES_PASSWORD)", p.PasswordSecret)
 	host := cmp.Or(p.Host, p.HostAddress)
-	dsn := fmt.Sprintf("postgresql://%s@%s:%d/%s", user, host, *p.Port, p.Database) //nolint:nosprintfhostport // the product's
+	dsn := fmt.Sprintf("postgresql://%s@%s:%d/%s", user, host, *p.Port, p.Database) //nolint:nosprintfhostport // as in the product
 	if p.SSLMode != "" {
 		dsn += "?sslmode=" + p.SSLMode
 	}
@@ -103,7 +104,7 @@ type file struct {
 	Secret, ConfigMap         string
 }
 
-// Files are the certificates and keys that the connection needs; a ConfigMap goes before a Secret.
+// Files returns the certificates and keys that the connection needs. A ConfigMap takes precedence over a Secret.
 func (f facts) Files() (files []file) {
 	add := func(database, part, flag string, secret *v1beta1.SecretKeyValue, configMap *v1beta1.ConfigMapKeyValue) {
 		switch {

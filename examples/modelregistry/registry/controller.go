@@ -25,13 +25,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "modelregistry-controller"
 
-// Finalizer is on every registry: it has objects outside its namespace.
+// Finalizer is set on every registry, because a registry has objects outside its namespace.
 const Finalizer = "modelregistry.opendatahub.io/finalizer"
 
-// component is the label of the pods.
+// component is the label value of the pods.
 const component = "model-registry"
 
 // credentials are the keys of the Secret of a generated database.
@@ -48,13 +48,13 @@ func New(scheme *runtime.Scheme, settings v1beta1.Settings) (*controller.Control
 		Owns(&openshift.Route{}, controller.Optional).
 		Owns(&openshift.Group{}, controller.Optional).
 		Reads(&corev1.Pod{}, controller.Filter(client.MatchingLabels{"component": component})).
-		Reads(&corev1.Endpoints{}). //nolint:staticcheck // the product's interface is Endpoints
+		Reads(&corev1.Endpoints{}). //nolint:staticcheck // the product uses Endpoints
 		Reads(&openshift.Ingress{}, controller.Optional).
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}).Build(), err
 }
 
-// GrantedRules are what the operator grants to others, and so needs itself: reading a registry's Service and Endpoints, and what the
-// ClusterRole system:auth-delegator allows.
+// GrantedRules are the permissions that the operator grants to others, and so needs itself: to read a registry's Service and
+// Endpoints, and those of the ClusterRole system:auth-delegator.
 func GrantedRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"endpoints", "services"}, Verbs: []string{"get"}},
@@ -63,7 +63,7 @@ func GrantedRules() []rbacv1.PolicyRule {
 	}
 }
 
-// Reconciler is the domain logic of ModelRegistry. Create its controller with [New].
+// Reconciler implements the phases of ModelRegistry. Create its controller with [New].
 type Reconciler struct {
 	settings v1beta1.Settings
 	children *children.Set[facts]
@@ -71,10 +71,10 @@ type Reconciler struct {
 
 type pass = reconcile.ReconcileContext[*v1beta1.ModelRegistry]
 
-// Fetched is what was read for a registry.
+// Fetched contains the objects that were read for a registry.
 type Fetched struct {
 	deployment  reconcile.FetchResult[*appsv1.Deployment]
-	endpoints   reconcile.FetchResult[*corev1.Endpoints] //nolint:staticcheck // the product's interface is this kind
+	endpoints   reconcile.FetchResult[*corev1.Endpoints] //nolint:staticcheck // the product uses this kind
 	pods        reconcile.FetchResult[*corev1.PodList]
 	route       reconcile.FetchResult[*openshift.Route]
 	group       reconcile.FetchResult[*openshift.Group]
@@ -83,7 +83,7 @@ type Fetched struct {
 	credentials reconcile.FetchResult[map[string][]byte]
 }
 
-// FetchRemoteState reads what the plan and the status depend on.
+// FetchRemoteState reads the inputs of the plan and of the status.
 func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
 	m := rc.Object
 	if !m.DeletionTimestamp.IsZero() {
@@ -106,19 +106,19 @@ func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Read
 	return f
 }
 
-// Observation is what follows from what was read.
+// Observation is derived from Fetched.
 type Observation struct {
 	Fetched
 	registry *v1beta1.ModelRegistry
 	facts    facts
-	invalid  *health.Error // what is wrong with the spec
+	invalid  *health.Error // the error in the spec
 
 	server, proxy health.Component
-	updating      bool          // the status is of an earlier spec
-	requeueAfter  time.Duration // zero is when something changes
+	updating      bool          // the status belongs to an earlier spec
+	requeueAfter  time.Duration // zero if only an event changes the result
 }
 
-// ComposeState derives the facts and the availability.
+// ComposeState derives the observation.
 func (r *Reconciler) ComposeState(_ context.Context, rc pass, fetched Fetched) Observation {
 	m, proxy := rc.Object, rc.Object.Spec.KubeRBACProxy
 	spec := r.settings.Effective(m, fetched.ingress.Value.RouteDomain())
@@ -149,8 +149,8 @@ func (r *Reconciler) ComposeState(_ context.Context, rc pass, fetched Fetched) O
 	return obs
 }
 
-// PlanResources returns the children, and what an early version made for each registry to be deleted. The latter of a registry called model
-// would be the objects of the model catalog, which is another controller's.
+// PlanResources returns the children, and deletes objects that an early version created for each registry. For a registry named
+// model these would be objects of the model catalog, so it excludes them.
 func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
 	if obs.invalid != nil {
 		return reconcile.PlanResult{}, obs.invalid
@@ -171,7 +171,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 	return plan, err
 }
 
-// GetComponentHealth reports how the registry is; of a server there is nothing to tell while the spec is invalid.
+// GetComponentHealth returns the health of the registry. It has no server while the spec is invalid.
 func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{obs.server}
 }
@@ -179,7 +179,7 @@ func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 // Migrate moves a deprecated proxy of a registry that was admitted without the webhook.
 func (*Reconciler) Migrate(m *v1beta1.ModelRegistry) { m.Spec.MigrateProxy() }
 
-// Finalize waits until the status tells of the deletion. What the registry has outside its namespace is in the inventory.
+// Finalize waits until the status reports the deletion. The inventory contains the objects outside the namespace.
 func (*Reconciler) Finalize(_ context.Context, rc pass, _ Fetched) (plan reconcile.PlanResult, _ error) {
 	if !meta.IsStatusConditionTrue(rc.Object.Status.Conditions, conditionDegraded) {
 		plan.Hold, plan.RequeueAfter = true, time.Millisecond

@@ -24,7 +24,7 @@ const (
 	conditionDegraded    = "Degraded"
 )
 
-// availability looks at the server and, behind it, at the proxy. The proxy's failure is the registry's, too.
+// availability checks the server and then its proxy. A failure of the proxy is a failure of the registry.
 func (obs *Observation) availability(now time.Time) {
 	gates := inspect.Availability{
 		Deployment: obs.deployment.Value, Pods: obs.pods.Value.Items, EndpointsErr: obs.endpoints.Error, MinAge: 5 * time.Second, Now: now,
@@ -35,7 +35,7 @@ func (obs *Observation) availability(now time.Time) {
 		}
 	}
 	obs.server, obs.requeueAfter = gates.Component()
-	// That the spec has changed since the status was written is told once, and the next pass takes it back.
+	// A change of the spec since the last status is reported once; the next reconciliation resets it.
 	last := meta.FindStatusCondition(obs.registry.Status.Conditions, conditionProgressing)
 	if obs.updating = last != nil && last.ObservedGeneration < obs.registry.Generation; obs.updating {
 		obs.requeueAfter = time.Millisecond
@@ -47,7 +47,7 @@ func (obs *Observation) availability(now time.Time) {
 	obs.server.Name, obs.server.Dependency, obs.server.Child = "Server", health.Downstream, true
 }
 
-// proxyHealth reports how the proxy before the server is.
+// proxyHealth returns the health of the proxy.
 func (obs *Observation) proxyHealth() health.Component {
 	c := health.Component{State: health.NotAvailable, Reason: "ResourcesUnavailable"}
 	pods, name := obs.pods.Value.Items, obs.facts.Name
@@ -99,7 +99,7 @@ func (*Reconciler) DecorateStatus(
 	cm.Delete("OAuthProxyAvailable")
 }
 
-// progress tells of children that are being made or changed, with the product's events.
+// progress reports the creation and update of children, with the events of the product.
 func (obs Observation) progress(cm *conditions.Manager) {
 	made := " service for custom resource " + obs.registry.Name + " in namespace " + obs.registry.Namespace
 	switch {
@@ -114,7 +114,7 @@ func (obs Observation) progress(cm *conditions.Manager) {
 	}
 }
 
-// hosts are the names under which the registry is reached, from outside first.
+// hosts are the hostnames of the registry, external ones first.
 func (f facts) hosts() []string {
 	inside := f.Name + "." + f.Namespace
 	hosts := []string{f.Host, inside + ".svc.cluster.local", inside, f.Name}

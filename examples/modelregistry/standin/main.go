@@ -1,8 +1,8 @@
-// Command standin plays two programs for the demo: the router of OpenShift, which marks every Route as admitted and routes
-// nothing; and what a kubelet does that kwok, which plays the nodes, leaves out: a container whose variables come from a
-// Secret waits for the Secret.
+// Command standin simulates two programs for the demo. It marks every Route as admitted, like the router of OpenShift, and routes
+// nothing. It also adds a function of a kubelet that kwok lacks: a container whose variables come from a Secret waits for the
+// Secret.
 //
-// Never run it where the real ones run.
+// Never run it in a cluster with the real programs.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	})
 }
 
-// admit admits every Route that is not.
+// admit marks every Route as admitted.
 func admit(ctx context.Context, c client.Client) error {
 	var routes openshift.RouteList
 	if err := c.List(ctx, &routes); err != nil {
@@ -50,7 +50,7 @@ func admit(ctx context.Context, c client.Client) error {
 // waits is the reason of a container that waits for a Secret.
 const waits = "CreateContainerConfigError"
 
-// holdPods makes the containers wait whose Secrets are missing, and lets those run whose Secrets have come.
+// holdPods sets containers to waiting whose Secrets are missing, and to running when the Secrets exist.
 func holdPods(ctx context.Context, c client.Client) error {
 	var pods corev1.PodList
 	if err := c.List(ctx, &pods); err != nil {
@@ -102,7 +102,7 @@ func holdPod(ctx context.Context, c client.Client, pod *corev1.Pod) error {
 	return client.IgnoreNotFound(c.Status().Patch(ctx, pod, client.MergeFrom(before)))
 }
 
-// missingSecret is the first Secret that a variable of the container comes from and that does not exist, empty for none.
+// missingSecret returns the first missing Secret that a variable of the container refers to, or the empty string.
 func missingSecret(ctx context.Context, c client.Client, pod *corev1.Pod, container string) (string, error) {
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name != container {

@@ -1,4 +1,4 @@
-// Package webhook has the admission and conversion webhooks of ModelRegistry.
+// Package webhook implements the admission and conversion webhooks of ModelRegistry.
 package webhook
 
 import (
@@ -27,11 +27,11 @@ const (
 	ConvertPath  = "/convert"
 )
 
-// Service is the product's name of the Service that the API server calls.
+// Service is the Service that the API server calls, with the name of the product.
 const Service = "model-registry-operator-webhook-service"
 
-// Handlers returns the handlers by path, none when webhooks are switched off. The reader is asked live for the registries of
-// a name, as the cache may not show the one that was made a moment ago.
+// Handlers returns the handlers by path, or none if webhooks are switched off. The handlers list the registries of a name with
+// reader and not from the cache, which may lack a new registry.
 func Handlers(scheme *runtime.Scheme, live client.Reader, settings v1beta1.Settings) map[string]http.Handler {
 	if !settings.Webhooks {
 		return nil
@@ -53,7 +53,7 @@ func Handlers(scheme *runtime.Scheme, live client.Reader, settings v1beta1.Setti
 	}
 }
 
-// nameIsFree checks the name of a registry that is being created: it is valid, and no other namespace has it.
+// nameIsFree checks the name of a new registry: it is valid, and no registry in another namespace has it.
 func nameIsFree(live client.Reader) admission.Validator[*v1beta1.ModelRegistry] {
 	return func(ctx context.Context, m, old *v1beta1.ModelRegistry) (field.ErrorList, error) {
 		if old != nil {
@@ -74,7 +74,7 @@ func nameIsFree(live client.Reader) admission.Validator[*v1beta1.ModelRegistry] 
 	}
 }
 
-// Describe is what the page says of the admission webhooks.
+// Describe returns the description of the admission webhooks for the page.
 func Describe() []dataflow.Webhook {
 	rules := []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update},

@@ -1,4 +1,4 @@
-// Package cabundle joins the certificates of authorities that a cluster has put into a namespace.
+// Package cabundle merges the CA certificates that a cluster publishes in a namespace.
 package cabundle
 
 import (
@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// authorities are the ConfigMaps with certificates, and their keys, in the order in which they are joined.
+// authorities lists the ConfigMaps with certificates, and their keys, in the order of the merge.
 var authorities = []struct {
 	configMap string
 	keys      []string
@@ -19,7 +19,7 @@ var authorities = []struct {
 	{"openshift-service-ca.crt", []string{"service-ca.crt"}},
 }
 
-// Found are the ConfigMaps that were read, by name.
+// Found contains the ConfigMaps that were read, by name.
 type Found map[string]reconcile.FetchResult[*corev1.ConfigMap]
 
 // Fetch reads the ConfigMaps of a namespace.
@@ -31,7 +31,7 @@ func Fetch(ctx context.Context, reader reconcile.Reader, namespace string) Found
 	return found
 }
 
-// Merge joins the certificates that were found and further ones, empty for none.
+// Merge returns the certificates of the ConfigMaps and further ones, or the empty string.
 func (f Found) Merge(further ...string) string {
 	var parts []string
 	add := func(text string) {

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// The kinds of what a hub offers.
+// The kinds of entries in the catalogue.
 const (
 	provider   = "provider"
 	collection = "collection"
@@ -24,7 +24,7 @@ var kinds = []string{provider, collection}
 
 func title(kind string) string { return strings.ToUpper(kind[:1]) + kind[1:] }
 
-// catalogue is what there is of one kind: what the operator brings, by name, and the names of ConfigMaps of the tenant.
+// catalogue contains the entries of one kind: those of the operator, by name, and the names of the tenant's ConfigMaps.
 type catalogue struct {
 	read, ofTenant reconcile.FetchResult[*corev1.ConfigMapList]
 	system         map[string]*corev1.ConfigMap
@@ -49,7 +49,7 @@ func fetchCatalogue(ctx context.Context, reader reconcile.Reader, kind, operator
 	return c
 }
 
-// missing names the first entry that is wanted and not there.
+// missing returns the first wanted entry that does not exist.
 func (c catalogue) missing(kind string, names []string) error {
 	for _, name := range names {
 		if c.system[name] == nil {
@@ -59,7 +59,7 @@ func (c catalogue) missing(kind string, names []string) error {
 	return nil
 }
 
-// tenants are the names of the ConfigMaps of the tenant, sorted.
+// tenants returns the names of the tenant's ConfigMaps, sorted.
 func (c catalogue) tenants() []string {
 	var out []string
 	if c.ofTenant.Value != nil {
@@ -71,7 +71,7 @@ func (c catalogue) tenants() []string {
 	return out
 }
 
-// projected is a volume of all files of the ConfigMaps.
+// projected returns a volume with all files of the ConfigMaps.
 func projected(configMaps []string) corev1.VolumeSource {
 	from := &corev1.ProjectedVolumeSource{DefaultMode: ptr.To[int32](420)}
 	for _, name := range configMaps {
@@ -82,7 +82,7 @@ func projected(configMaps []string) corev1.VolumeSource {
 	return corev1.VolumeSource{Projected: from}
 }
 
-// merge joins the certificates of authorities that MLflow may have.
+// merge merges the CA certificates for MLflow.
 func (obs Observation) merge() (string, error) {
 	bundle := bundleOf(obs.hub)
 	if bundle == nil {

@@ -6,7 +6,7 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// GetConditions implements reconcile.ConditionAdapter: those of a hub have no generation.
+// GetConditions implements reconcile.ConditionAdapter. The conditions of a hub have no generation.
 func (Reconciler) GetConditions(h *v1.EvalHub) (out []metav1.Condition) {
 	for _, c := range h.Status.Conditions {
 		out = append(out, metav1.Condition{

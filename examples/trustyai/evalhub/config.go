@@ -14,7 +14,7 @@ import (
 
 type tree = map[string]any
 
-// mappings are the variables that go before the file, and the fields that they set.
+// mappings are the variables that override the file, and the fields that they set.
 var mappings = tree{ //nolint:gosec // no credentials: the names of files and variables
 	"PORT": "service.port", "API_HOST": "service.host", "DISABLE_AUTH": "service.disable_auth",
 	"TLS_CERT_FILE": "service.tls_cert_file", "TLS_KEY_FILE": "service.tls_key_file", "DB_URL": "database.url",
@@ -23,7 +23,7 @@ var mappings = tree{ //nolint:gosec // no credentials: the names of files and va
 	"MLFLOW_WORKSPACE": "mlflow.workspace",
 }
 
-// configOf is the configuration of the server.
+// configOf returns the configuration of the server.
 func configOf(hub *v1.EvalHub, image string) (string, error) {
 	config := tree{
 		"service": tree{
@@ -56,7 +56,7 @@ func configOf(hub *v1.EvalHub, image string) (string, error) {
 	return string(text), err
 }
 
-// telemetryOf is the part about OpenTelemetry. What is not set is left out.
+// telemetryOf returns the section of OpenTelemetry. It leaves out unset fields.
 func telemetryOf(t *v1.Telemetry) (tree, error) {
 	out := tree{"enabled": true}
 	if ptr.Deref(t.EnableJobContainerLogs, false) && !ptr.Deref(t.EnableLogs, false) {
@@ -109,7 +109,7 @@ func telemetryOf(t *v1.Telemetry) (tree, error) {
 	return out, nil
 }
 
-// authorized is what a client must be allowed to do for methods of a path.
+// authorized is the permission that a client needs for methods of a path.
 type authorized struct {
 	path  string
 	rules []authorizedRule
@@ -120,7 +120,7 @@ type authorizedRule struct {
 	group, resource, verb string
 }
 
-// endpoints are the paths of the server.
+// endpoints returns the paths of the server.
 func endpoints() []authorized {
 	const root, same = "/api/v1/evaluations/", "{{.FromMethod}}"
 	one := func(resource string) authorizedRule {
@@ -144,7 +144,7 @@ func endpoints() []authorized {
 	}
 }
 
-// authOf is the configuration of the proxy before the server: the namespace is the one that the header of the tenant names.
+// authOf returns the configuration of the proxy in front of the server. The header of the tenant names the namespace.
 func authOf() (string, error) {
 	var paths []any
 	for _, e := range endpoints() {

@@ -16,23 +16,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "trustyai-evalhub"
 
-// Finalizer is on every hub: it has rights in the cluster and in the namespace of the operator.
+// Finalizer is set on every hub, because a hub has permissions in the cluster and in the namespace of the operator.
 const Finalizer = "trustyai.opendatahub.io/evalhub-finalizer"
 
-// Controller is that of EvalHub.
+// Controller is the controller of EvalHub.
 type Controller struct {
 	*controller.Controller
 
-	// Client sends reports to hubs. Nil trusts the authorities of the system and the cluster.
+	// Client sends reports to hubs. By default it trusts the authorities of the system and the cluster.
 	Client   *http.Client
 	reporter *reporter
 }
 
-// New declares the controller of EvalHub. Settings is the ConfigMap with the operator's own; its catalogue is in the same
-// namespace. Tenants decides which hubs a namespace admits.
+// New declares the controller of EvalHub. Settings is the ConfigMap of the operator; the catalogue is in the same namespace. Tenants
+// decides which hubs a namespace admits.
 func New(settings types.NamespacedName, tenants Tenants) *Controller {
 	reporter := newReporter()
 	reports := reportKind(reporter)
@@ -56,7 +56,7 @@ func New(settings types.NamespacedName, tenants Tenants) *Controller {
 	return c
 }
 
-// prepare lets the reporter announce failed Jobs with events of the manager.
+// prepare sets the event recorder of the manager, which announces failed Jobs.
 func (c *Controller) prepare(mgr manager.Manager) error {
 	if c.Client != nil {
 		c.reporter.client = func() *http.Client { return c.Client }

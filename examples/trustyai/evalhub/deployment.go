@@ -24,7 +24,7 @@ func (obs Observation) selector(component string) map[string]string {
 	return map[string]string{"app": "eval-hub", "instance": norm(obs.hub.Name), "component": component}
 }
 
-// workload is a Deployment of a server and the proxy before it.
+// workload returns a Deployment of a server with the proxy in front of it.
 func (obs Observation) workload(
 	name, component string, replicas *int32, volumes []corev1.Volume, server, sidecar corev1.Container,
 ) *appsv1.Deployment {
@@ -67,7 +67,7 @@ func (p *pod) add(name, path string, from corev1.VolumeSource) {
 	p.mounts = append(p.mounts, proxy.Mount(name, path))
 }
 
-// deployment runs the server.
+// deployment returns the Deployment of the server.
 func (obs Observation) deployment() *appsv1.Deployment {
 	hub, p := obs.hub, &pod{}
 	tls := obs.names.service("-tls")
@@ -116,13 +116,13 @@ func (obs Observation) deployment() *appsv1.Deployment {
 	)
 }
 
-// healthProbe asks a server for its health through its proxy. The failures are those in a row that count.
+// healthProbe probes the health of a server through its proxy. Failures is the number of consecutive failures that count.
 func healthProbe(failures int32) *corev1.Probe {
 	get := &corev1.HTTPGetAction{Path: healthPath, Port: intstr.FromInt32(8443), Scheme: corev1.URISchemeHTTPS}
 	return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: get}, PeriodSeconds: 10, TimeoutSeconds: 5, FailureThreshold: failures}
 }
 
-// proxy is the one before a server, which may always be asked for its health.
+// proxy returns the proxy in front of a server. The health endpoint needs no permission.
 func (obs Observation) proxy(upstream, health, tls, config, authority string) corev1.Container {
 	auth := proxy.Mount(config, "/etc/kube-rbac-proxy/auth.yaml")
 	auth.SubPath = "auth.yaml"
@@ -137,7 +137,7 @@ func (obs Observation) proxy(upstream, health, tls, config, authority string) co
 	return c
 }
 
-// resources are the defaults, with what the settings of the operator say. What is no quantity there is ignored.
+// resources returns the defaults, overridden by the settings of the operator. It ignores invalid quantities.
 func (obs Observation) resources(prefix, cpu, memory, maxCPU, maxMemory string) corev1.ResourceRequirements {
 	value := func(key, otherwise string) resource.Quantity {
 		if settings := obs.fetched.settings.Value; settings != nil {
@@ -158,7 +158,7 @@ var protected = []string{
 	"API_HOST", "PORT", "TLS_CERT_FILE", "TLS_KEY_FILE", "METRICS_PORT", "METRICS_HOST", "EVALHUB_HARDWARE_PROFILES_NAMESPACE",
 }
 
-// defaults is the environment of the server.
+// defaults returns the environment of the server.
 func (obs Observation) defaults() []corev1.EnvVar {
 	return variables(
 		"API_HOST", "127.0.0.1", "PORT", "8444", "LOG_LEVEL", "INFO", "MAX_CONCURRENT_EVALUATIONS", "10", "DEFAULT_TIMEOUT_MINUTES", "60",
@@ -176,8 +176,8 @@ func variables(pairs ...string) (out []corev1.EnvVar) {
 	return out
 }
 
-// override puts the variables of a user, each once, before those that they leave. A protected one keeps its value, or is dropped where it
-// has none.
+// override returns the variables of a user without duplicates, followed by the defaults that they do not set. A protected variable
+// keeps its default, or is dropped if it has none.
 func override(users, defaults []corev1.EnvVar, protected []string) (out []corev1.EnvVar) {
 	find := func(list []corev1.EnvVar, name string) int {
 		return slices.IndexFunc(list, func(e corev1.EnvVar) bool { return e.Name == name })

@@ -1,3 +1,3 @@
-// Package evalhub has the controllers of EvalHub: the server that evaluates language models, and the rights and files that it needs in the
+// Package evalhub reconciles EvalHub: a server that evaluates language models, with the permissions and files that it needs in the
 // namespaces of its tenants.
 package evalhub

@@ -25,20 +25,21 @@ import (
 const (
 	// grace is how long a pod may be unschedulable.
 	grace = 2 * time.Minute
-	// reportCheck is how soon a pass checks whether a report has arrived.
+	// reportCheck is how often a reconciliation checks whether a report has arrived.
 	reportCheck = time.Second
-	// What a Job has whose failure was reported.
+	// The annotations of a Job whose failure was reported.
 	reportedAnnotation = group + "/evalhub-failure-reported"
 	phaseLabel         = group + "/evaluation-phase"
 )
 
-// run is an evaluation of the hub that has not ended well, as far as its pods show.
+// run is an evaluation of the hub that has not succeeded, as far as its pods show.
 type run struct {
 	job  batchv1.Job
 	pods reconcile.FetchResult[*corev1.PodList]
-	// arrived reports that this process has told the hub.
+	// arrived reports that this process has sent the report.
 	arrived bool
-	// workload is what the queue knows of the Job, nil for nothing. queueReported reports that the hub knows that it is not admitted.
+	// workload is the queue's object of the Job, or nil. queueReported reports that the hub was informed that the queue does not admit
+	// the Job.
 	workload      *foreign.Workload
 	queueReported bool
 }
@@ -70,37 +71,37 @@ func (r Reconciler) fetchRuns(ctx context.Context, reader reconcile.Reader, hub 
 	return out
 }
 
-// reportState is how far the report of a failure has come.
+// reportState is the state of the report of a failure.
 type reportState string
 
 const (
 	unreported reportState = "Unreported"
-	arrived    reportState = "Arrived" // this process has told the hub, and the Job does not say so yet
-	phased     reportState = "Phased"  // the Job is marked as failed by its phase, as when its queue does not admit it
-	marked     reportState = "Marked"  // the Job says that the hub knows
+	arrived    reportState = "Arrived" // this process has sent the report, and the Job has no mark yet
+	phased     reportState = "Phased"  // the Job is marked as failed with its phase, as when its queue does not admit it
+	marked     reportState = "Marked"  // the Job has the mark
 )
 
-// fate is what has become of an evaluation.
+// fate is the result of an evaluation.
 type fate string
 
 const (
-	well    fate = "well"    // it runs or has ended well, or its adapter reports what has become of it
-	failing fate = "failing" // its pods have failed of what only the operator sees
-	over    fate = "failed"  // the Job is over without success
+	well    fate = "well"    // it runs or has succeeded, or its adapter reports the result
+	failing fate = "failing" // its pods have a failure that only the operator sees
+	over    fate = "failed"  // the Job has ended without success
 )
 
-// reporting is what a pass does about the failure of an evaluation.
+// reporting is the action for the failure of an evaluation.
 type reporting string
 
 const (
 	watch  reporting = "watch"
-	send   reporting = "report" // tell the hub
-	mark   reporting = "mark"   // store that the hub knows
+	send   reporting = "report" // send the report
+	mark   reporting = "mark"   // set the mark on the Job
 	remove reporting = "remove" // delete the Job
 )
 
-// reportings has each failure reported once: when the report has arrived the Job is marked, and when the mark is stored the
-// Job is removed. So a report is sent again only if the operator stops between the answer and the mark.
+// reportings defines that each failure is reported once: the Job is marked after the report has arrived, and deleted after the mark
+// is stored. A report is sent twice only if the operator stops between the answer and the mark.
 var reportings = transition.Table[reportState, fate, reporting]{
 	Name:    "failures of evaluations",
 	States:  []reportState{unreported, arrived, phased, marked},
@@ -111,7 +112,7 @@ var reportings = transition.Table[reportState, fate, reporting]{
 	Entered: []reportState{phased},
 }
 
-// reportState reads the Job, and what this process has observed.
+// reportState derives the state from the Job and the memory of this process.
 func (r *run) reportState() reportState {
 	switch {
 	case r.job.Annotations[reportedAnnotation] == "true":
@@ -124,7 +125,7 @@ func (r *run) reportState() reportState {
 	return unreported
 }
 
-// planReports plans what is due for each evaluation. The adapter reports its own failures.
+// planReports plans the action for each evaluation. The adapter reports its own failures.
 func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now time.Time) {
 	for i := range obs.fetched.runs {
 		one := &obs.fetched.runs[i]
@@ -144,7 +145,7 @@ func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now
 		switch action {
 		case remove:
 			plan.Delete(&one.job, apply.PropagationPolicy(metav1.DeletePropagationBackground))
-			plan.KeepKind(batchv1.SchemeGroupVersion.WithKind("Job")) // the mark stays as long as the Job does
+			plan.KeepKind(batchv1.SchemeGroupVersion.WithKind("Job")) // the mark stays while the Job exists
 		case mark:
 			plan.Contribute(markOf(&one.job, message))
 		case watch, send:
@@ -152,7 +153,7 @@ func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now
 		}
 		switch {
 		case message == "" || !complete:
-		case action == mark: // it is remembered until the mark is stored
+		case action == mark: // keep it until the mark is stored
 			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
 		case action == send && what.url != "":
 			r.reports.Ensure(plan, keyOfReport(obs.hub, &one.job), what)
@@ -161,7 +162,7 @@ func (r Reconciler) planReports(plan *reconcile.PlanResult, obs Observation, now
 	}
 }
 
-// markOf is what the Job gets when its hub knows of the failure.
+// markOf returns the mark of a Job whose failure was reported.
 func markOf(job *batchv1.Job, message string) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Namespace: job.Namespace, Name: job.Name, Labels: map[string]string{phaseLabel: "Failed"},
@@ -169,7 +170,7 @@ func markOf(job *batchv1.Job, message string) *batchv1.Job {
 	}}
 }
 
-// failed reports whether a Job is over without success.
+// failed reports whether a Job has ended without success.
 func failed(job *batchv1.Job) bool {
 	for _, c := range job.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
@@ -179,7 +180,8 @@ func failed(job *batchv1.Job) bool {
 	return job.Status.Active == 0 && job.Status.Failed > 0 && job.Status.Succeeded == 0
 }
 
-// reportsTo is where the hub takes reports, empty while it is not ready. Its own status wakes nobody, its Deployment does.
+// reportsTo returns the URL for reports, empty while the hub is not ready. A change of the hub's own status does not enqueue it; a
+// change of its Deployment does.
 func (obs Observation) reportsTo() string {
 	switch {
 	case obs.hub.Status.Ready == "True":
@@ -190,7 +192,7 @@ func (obs Observation) reportsTo() string {
 	return ""
 }
 
-// failure is what the pods of the Job failed of that only the operator sees, and after which time it may be more.
+// failure returns the failure of the Job's pods that only the operator sees, and the time after which it must check again.
 func (r *run) failure(now time.Time) (message string, again time.Duration) {
 	var failures []string
 	if r.pods.Value == nil {
@@ -213,7 +215,7 @@ func (r *run) failure(now time.Time) (message string, again time.Duration) {
 	return strings.Join(failures, "; "), again
 }
 
-// judged is how a pod of an evaluation fails that its adapter does not report itself.
+// judged detects failures of a pod that its adapter does not report.
 var judged = inspect.Run{
 	Containers: []string{"init", adapter, "sidecar"}, Unschedulable: grace,
 	Stuck: func(reason string) bool { return slices.Contains(stuck, reason) },
@@ -223,10 +225,10 @@ var judged = inspect.Run{
 	},
 }
 
-// adapter is the container that evaluates.
+// adapter is the container that runs the evaluation.
 const adapter = "adapter"
 
-// podFailure is the failure of a pod, or for how long it may still be unschedulable.
+// podFailure returns the failure of a pod, or how long it may still be unschedulable.
 func podFailure(pod *corev1.Pod, now time.Time) (string, time.Duration) {
 	switch outcome := judged.Of(pod, now); {
 	case outcome.Ended != nil:
@@ -243,13 +245,13 @@ func podFailure(pod *corev1.Pod, now time.Time) (string, time.Duration) {
 	}
 }
 
-// stuck are the reasons for which a container waits that does not start by itself.
+// stuck are the waiting reasons of a container that does not start without help.
 var stuck = []string{
 	"ImagePullBackOff", "ErrImagePull", "CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError",
 	"InvalidImageName", "RunContainerError",
 }
 
-// reportOf is the report of a Job; not complete without the labels that say what it evaluates.
+// reportOf returns the report of a Job. The result is false without the labels that describe the evaluation.
 func reportOf(job *batchv1.Job, message string) (r report, complete bool) {
 	r = report{
 		job: job, jobID: job.Labels["job_id"],
@@ -260,7 +262,7 @@ func reportOf(job *batchv1.Job, message string) (r report, complete bool) {
 	return r, r.jobID != "" && r.event.Provider != "" && r.event.Benchmark != ""
 }
 
-// keyOfReport begins with the hub, which is the system that is called.
+// keyOfReport returns the key of a report. It begins with the hub, which is the called system.
 func keyOfReport(hub *v1.EvalHub, job *batchv1.Job) string {
 	return strings.Join([]string{hub.Namespace, hub.Name, job.Namespace, job.Name, string(job.UID)}, "/")
 }

@@ -17,7 +17,7 @@ const (
 	mcpCA     = "/etc/evalhub-mcp/ca/service-ca.crt"
 )
 
-// mcpObjects are the MCP server and how it is reached.
+// mcpObjects returns the MCP server, its Service and its route.
 func (obs Observation) mcpObjects() ([]client.Object, error) {
 	hub, mcp := obs.hub, obs.hub.Spec.MCP
 	transport := cmp.Or(mcp.Transport, "http")
@@ -66,7 +66,7 @@ func (obs Observation) mcpEnv(transport v1.Transport) []corev1.EnvVar {
 	return out
 }
 
-// mcpAuth is the configuration of the proxy before the MCP server: who may use the hub may use it.
+// mcpAuth returns the configuration of the proxy in front of the MCP server: it admits every user of the hub.
 func mcpAuth(hub *v1.EvalHub) (string, error) {
 	var rules []any
 	for _, verb := range [][2]string{{"get", "get"}, {"post", "create"}} {

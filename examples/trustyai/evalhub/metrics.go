@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/counters"
 )
 
-// The metrics of the product, by the names that the exporter of OpenTelemetry gives them.
+// The metrics of the product, with the names that the exporter of OpenTelemetry gives them.
 var (
 	passSeconds = counters.Served(prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "evalhub_controller_reconcile_duration_seconds", Help: "How long passes take.",
@@ -35,15 +35,15 @@ var (
 	)
 )
 
-// passes observes those of hubs.
+// passes observes the reconciliations of hubs.
 type passes struct {
-	running sync.Map // what is known of each by its ID
+	running sync.Map // state of each reconciliation, by its ID
 
 	mu    sync.Mutex
 	known map[types.NamespacedName]bool
 }
 
-// onePass is one that runs: what its phases have taken, and how far it came.
+// onePass is a running reconciliation: the durations of its phases, and the last phase.
 type onePass struct {
 	took              time.Duration
 	fetched, composed bool
@@ -51,16 +51,16 @@ type onePass struct {
 
 var _ reconcile.Observer = (*passes)(nil)
 
-// of is what is known of the pass with this context.
+// of returns the state of the reconciliation of this context.
 func (p *passes) of(ctx context.Context) *onePass {
 	found, _ := p.running.LoadOrStore(controller.ReconcileIDFromContext(ctx), &onePass{})
-	return found.(*onePass) //nolint:forcetypeassert // nothing else is stored
+	return found.(*onePass) //nolint:forcetypeassert // the map has no other type
 }
 
-// PhaseStart leaves the context as it is.
+// PhaseStart returns the context unchanged.
 func (*passes) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
 
-// PhaseDone notes what the phase has taken.
+// PhaseDone records the duration of the phase.
 func (p *passes) PhaseDone(ctx context.Context, phase reconcile.Phase, took time.Duration, _ error) {
 	one := p.of(ctx)
 	one.took += took
@@ -68,7 +68,7 @@ func (p *passes) PhaseDone(ctx context.Context, phase reconcile.Phase, took time
 	one.composed = one.composed || phase == reconcile.PhaseCompose
 }
 
-// PassDone counts the pass, and the hubs. The pass of a hub that is being deleted composes nothing of what it has read.
+// PassDone counts the reconciliation, and the hubs. For a hub that is being deleted, the phase Compose does not run.
 func (p *passes) PassDone(ctx context.Context, report reconcile.Report) {
 	one := p.of(ctx)
 	p.running.Delete(controller.ReconcileIDFromContext(ctx))
@@ -81,7 +81,7 @@ func (p *passes) PassDone(ctx context.Context, report reconcile.Report) {
 	case failures != nil:
 		result = "error"
 		passErrors.WithLabelValues(name, string(health.Categorize(failures).Category)).Inc()
-	case report.Next > 0 && !report.Applied.Finalized: // a hub that has gone has no other pass
+	case report.Next > 0 && !report.Applied.Finalized: // a deleted hub is not reconciled again
 		result = "requeue"
 	}
 	passSeconds.WithLabelValues(name, result).Observe(one.took.Seconds())
@@ -89,7 +89,7 @@ func (p *passes) PassDone(ctx context.Context, report reconcile.Report) {
 	p.count(report.Request.NamespacedName, !report.Gone && !report.Applied.Finalized)
 }
 
-// count counts the hubs that there are.
+// count updates the number of hubs.
 func (p *passes) count(hub types.NamespacedName, there bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,7 +104,7 @@ func (p *passes) count(hub types.NamespacedName, there bool) {
 
 var reasonPattern = regexp.MustCompile(`reason=(\w+)`)
 
-// failureReason is the reason of the first failure in a report, such as OOMKilled; of one without pods it is the code.
+// failureReason returns the reason of the first failure in a report, such as OOMKilled, or the code of a report without pods.
 func failureReason(event statusEvent) string {
 	if found := reasonPattern.FindStringSubmatch(event.Error.Message); found != nil {
 		return found[1]

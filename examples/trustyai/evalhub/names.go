@@ -15,24 +15,24 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// names are what a hub calls its objects. The product's own names are not unambiguous: of hubs whose names read the same the earliest
-// has them, and the others have a hash in theirs.
+// names are the names of a hub's objects. The product's names are ambiguous: of hubs that would share names the earliest has them,
+// and the names of the others contain a hash.
 type names struct {
 	name, namespace string
-	// pair is the name and the namespace, for objects that carry both.
+	// pair joins name and namespace, for objects that carry both.
 	pair string
-	// inTenant is the name, for objects in the namespaces of tenants.
+	// inTenant is the name for objects in the namespaces of tenants.
 	inTenant string
 }
 
-// pairIndex finds the hubs whose pair reads the same.
+// pairIndex is the index of hubs by pair.
 const pairIndex = "pair"
 
 func pairOf(hub client.Object) string { return hub.GetName() + "-" + hub.GetNamespace() }
 
 func indexPair(hub client.Object) []string { return []string{norm(pairOf(hub))} }
 
-// nameAll names all hubs of the list, by their UID.
+// nameAll returns the names of all hubs of the list, by their UID.
 func nameAll(hubs []v1.EvalHub) map[types.UID]names {
 	sorted := make([]*v1.EvalHub, 0, len(hubs))
 	for i := range hubs {
@@ -56,16 +56,16 @@ func nameAll(hubs []v1.EvalHub) map[types.UID]names {
 	return out
 }
 
-// label is the value that the objects of a hub have which it does not own.
+// label returns the label value of objects that belong to a hub without an owner reference.
 func (n names) label() string { return norm(n.name + "." + n.namespace) }
 
-// account is the one of the hub's pods, jobAccount the one of its jobs.
+// account is the service account of the hub's pods, jobAccount that of its jobs.
 func (n names) account() string    { return accountOf(n.name) }
 func (n names) jobAccount() string { return norm(n.pair + "-job") }
 
 func accountOf(hub string) string { return long(hub + "-service") }
 
-// host is the name of a Service of the hub.
+// host returns the name of a Service of the hub.
 func (n names) host(suffix string) string {
 	return n.service(suffix) + "." + n.namespace + ".svc.cluster.local"
 }
@@ -74,12 +74,13 @@ func (n names) url(suffix string) string { return "https://" + n.host(suffix) + 
 
 func (n names) service(suffix string) string { return norm(n.name + suffix) }
 
-// long is a name that may have dots and many characters.
+// long returns a name that may have dots and up to 253 characters.
 func long(name string) string { return naming.DNSSubdomain(name) }
 
 var unfit = regexp.MustCompile(`[^a-z0-9]+`)
 
-// norm is a label, whatever the text is. Another operator has made objects of these names, so the rule must not change.
+// norm converts any text to a label. The rule must not change, because it must match the names of objects that another operator has
+// created.
 func norm(text string) string {
 	out := strings.Trim(unfit.ReplaceAllString(strings.ToLower(text), "-"), "-")
 	if len(out) > 63 {
@@ -93,7 +94,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])[:10]
 }
 
-// labels are those of the hub's own objects, jobLabels those of objects that are found by them.
+// labels returns the labels of the hub's own objects, jobLabels those of objects that are selected by them.
 func (n names) labels() map[string]string {
 	return map[string]string{
 		"app": "eval-hub", "app.kubernetes.io/name": norm(n.name), "app.kubernetes.io/instance": norm(n.name),

@@ -19,7 +19,7 @@ const (
 	statusAnnotation = group + "/evaluation-status"
 )
 
-// workloadOf finds the workload of the Job.
+// workloadOf returns the workload of the Job.
 func workloadOf(job *batchv1.Job, all reconcile.FetchResult[*foreign.WorkloadList]) *foreign.Workload {
 	if all.Value == nil {
 		return nil
@@ -33,7 +33,7 @@ func workloadOf(job *batchv1.Job, all reconcile.FetchResult[*foreign.WorkloadLis
 	return &all.Value.Items[at]
 }
 
-// planQueue reports once that the queue does not admit the Job, and marks both. The Job stays: it may be admitted later.
+// planQueue reports once that the queue does not admit the Job, and marks both. The Job stays, because the queue may admit it later.
 func (r Reconciler) planQueue(plan *reconcile.PlanResult, obs Observation, one *run) {
 	if one.workload == nil {
 		return
@@ -72,7 +72,8 @@ const (
 		"The job will run when GPU capacity becomes available."
 )
 
-// queueCode is why the queue does not admit a Job: graphics processors, if it asks for some and the queue mentioned of them.
+// queueCode returns the code for a Job that the queue does not admit. It is that of GPUs if the Job requests some and the message
+// mentions them.
 func queueCode(pod *corev1.PodSpec, message string) (code, text string) {
 	isGPU := func(name string) bool { return strings.HasSuffix(name, "/gpu") || strings.HasSuffix(name, ".gpu") }
 	asks := slices.ContainsFunc(slices.Concat(pod.InitContainers, pod.Containers), func(c corev1.Container) bool {

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// Reconciler is the domain logic of EvalHub. Create its controller with [New].
+// Reconciler implements the phases of EvalHub. Create its controller with [New].
 type Reconciler struct {
 	settings types.NamespacedName
 	reports  *external.Kind[report, bool]
@@ -30,12 +30,12 @@ type Reconciler struct {
 
 type pass = reconcile.ReconcileContext[*v1.EvalHub]
 
-// Fetched is what was read for a hub.
+// Fetched contains the objects that were read for a hub.
 type Fetched struct {
 	settings        reconcile.FetchResult[*corev1.ConfigMap]
 	home            reconcile.FetchResult[*corev1.Namespace]
 	account         reconcile.FetchResult[*corev1.ServiceAccount] // of the server
-	alike           reconcile.FetchResult[*v1.EvalHubList]        // hubs whose pair reads the same, itself among them
+	alike           reconcile.FetchResult[*v1.EvalHubList]        // hubs of the same pair, including this one
 	catalogues      map[string]catalogue                          // by kind
 	authorities     cabundle.Found
 	userBundle      reconcile.FetchResult[*corev1.ConfigMap]
@@ -43,7 +43,7 @@ type Fetched struct {
 	runs            []run
 }
 
-// FetchRemoteState reads what the plan and the status depend on.
+// FetchRemoteState reads the inputs of the plan and of the status.
 func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
 	hub := rc.Object
 	if !hub.DeletionTimestamp.IsZero() {
@@ -78,7 +78,7 @@ func bundleOf(hub *v1.EvalHub) *v1.CABundle {
 // problem is a reason and a message. The zero value is none.
 type problem struct{ reason, message string }
 
-// Observation is what follows from what was read.
+// Observation is derived from Fetched.
 type Observation struct {
 	hub     *v1.EvalHub
 	names   names
@@ -90,14 +90,14 @@ type Observation struct {
 	failed  string  // why the server stays as it is
 	files   map[string]string
 	bundle  string // certificates for MLflow
-	// changing reports that a child was changed after it was read.
+	// changing reports that a child was changed after the read.
 	changing bool
 }
 
-// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+// GetComponentHealth returns no components: the status has only the conditions of the product, see DecorateStatus.
 func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
-// ComposeState decides what is there to plan.
+// ComposeState derives the observation.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
 	hub := rc.Object
 	obs := Observation{hub: hub, fetched: f, op: r.settings.Namespace, files: map[string]string{}, refused: refusal(hub, f.home.Value)}
@@ -114,7 +114,7 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 	return obs
 }
 
-// compose makes the files, or finds out why it cannot.
+// compose builds the files, or sets the problem.
 func (obs *Observation) compose() {
 	fail := func(what string, err error) {
 		if err != nil && obs.failed == "" {
@@ -133,7 +133,7 @@ func (obs *Observation) compose() {
 	}
 }
 
-// PlanResources returns the children. What cannot be planned for now stays as it is.
+// PlanResources returns the children. Children that cannot be planned now stay as they are.
 func (r Reconciler) PlanResources(_ context.Context, rc pass, obs Observation) (plan reconcile.PlanResult, err error) {
 	if obs.unset != nil {
 		return plan, obs.unset
@@ -206,11 +206,11 @@ func isTenant(namespace client.Object) bool {
 	return has && namespace.GetDeletionTimestamp().IsZero()
 }
 
-// hubsAnnotation is on the namespace of a tenant and lists the hubs that it admits, as in "ml/hub,ml/other". Only an account
-// that may change namespaces can set it; the roles edit and admin do not allow that.
+// hubsAnnotation lists the hubs that the namespace of a tenant admits, as in "ml/hub,ml/other". Only an account that may change
+// namespaces can set it; the roles edit and admin do not allow that.
 const hubsAnnotation = "evalhub.trustyai.opendatahub.io/hubs"
 
-// admits reports whether the namespace is that of a tenant and admits the hub.
+// admits reports whether the namespace belongs to a tenant and admits the hub.
 func (t Tenants) admits(namespace, hub client.Object) bool {
 	if t.All || !isTenant(namespace) {
 		return isTenant(namespace)
@@ -223,15 +223,15 @@ func (t Tenants) admits(namespace, hub client.Object) bool {
 	return false
 }
 
-// owns reports whether the account exists and the hub controls it. Permissions are bound to no other account: one that a user created
-// could act as the hub before there is a hub.
+// owns reports whether the account exists and the hub controls it. Permissions are bound to no other account: a user could create an
+// account, and act as the hub, before the hub exists.
 func owns(hub *v1.EvalHub, account *corev1.ServiceAccount) bool {
 	return account != nil && account.DeletionTimestamp.IsZero() && metav1.IsControlledBy(account, hub)
 }
 
 const postgresql = "postgresql"
 
-// refusal is why a hub cannot be made at all.
+// refusal returns the reason why the hub is not reconciled, if any.
 func refusal(hub *v1.EvalHub, home *corev1.Namespace) problem {
 	db := hub.Spec.Database
 	switch {
@@ -248,7 +248,7 @@ func refusal(hub *v1.EvalHub, home *corev1.Namespace) problem {
 	return problem{}
 }
 
-// wanted are the entries of the catalogue that the hub offers, each once.
+// wanted returns the entries of the catalogue that the hub uses, without duplicates.
 func wanted(hub *v1.EvalHub, kind string) []string {
 	all := hub.Spec.Providers
 	if kind == collection {

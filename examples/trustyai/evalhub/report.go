@@ -27,7 +27,7 @@ const (
 	extraRoots = "TRUSTYAI_EVALHUB_HTTP_EXTRA_CA_BUNDLE"
 )
 
-// report is what a hub is told about a Job that failed.
+// report is the report about a failed Job that a hub receives.
 type report struct {
 	url, jobID string
 	job        *batchv1.Job
@@ -45,19 +45,19 @@ type statusEvent struct {
 	} `json:"error_message"`
 }
 
-// reporter sends reports to hubs. It remembers which of them have arrived until their Jobs are gone; one that has arrived just before the
-// operator stops is sent again.
+// reporter sends reports to hubs. It remembers which of them have arrived until their Jobs are deleted. A report that has arrived
+// just before the operator stops is sent again.
 type reporter struct {
 	client   func() *http.Client
 	arrived  sync.Map
-	recorder events.EventRecorder // nil announces nothing
+	recorder events.EventRecorder // nil emits no events
 }
 
 var _ external.System[report, bool] = (*reporter)(nil)
 
 func newReporter() *reporter { return &reporter{client: sync.OnceValue(newClient)} }
 
-// reportKind is the kind of the reports. Each hub is a system of its own.
+// reportKind returns the kind of the reports. Each hub is a system of its own.
 func reportKind(r *reporter) *external.Kind[report, bool] {
 	return external.New("EvaluationFailure", r, external.Options{Timeout: 30 * time.Second, System: func(key string) string {
 		return strings.Join(strings.SplitN(key, "/", 3)[:2], "/")
@@ -108,16 +108,17 @@ func (r *reporter) Ensure(ctx context.Context, key string, what report) (bool, e
 	return true, nil
 }
 
-// Remove forgets the report. What a hub was told it knows.
+// Remove forgets the report. A hub keeps the reports that it has received.
 func (r *reporter) Remove(_ context.Context, key string) error {
 	r.arrived.Delete(key)
 	return nil
 }
 
-// UpToDate reports that what has arrived is not sent again.
+// UpToDate reports that an arrived report is not sent again.
 func (*reporter) UpToDate(_ report, arrived bool) bool { return arrived }
 
-// newClient trusts the authorities of the system, of the cluster's services, and of a file that the environment names.
+// newClient returns a client that trusts the authorities of the system, of the cluster's services, and of a file that the
+// environment names.
 func newClient() *http.Client {
 	roots, err := x509.SystemCertPool()
 	if err != nil {

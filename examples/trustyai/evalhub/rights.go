@@ -13,10 +13,10 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// rolePrefix begins the names of the ClusterRoles that an installation has.
+// rolePrefix is the prefix of the names of an installation's ClusterRoles.
 const rolePrefix = "trustyai-service-operator-evalhub-"
 
-// rights plans rights in one namespace.
+// rights plans permissions in one namespace.
 type rights struct {
 	apply     func(client.Object, ...apply.ChildOption)
 	namespace string
@@ -35,7 +35,7 @@ func (r rights) role(name string, rules ...rbacv1.PolicyRule) {
 	r.add(&rbacv1.Role{ObjectMeta: r.meta(long(name)), Rules: rules})
 }
 
-// bind gives a Role of the namespace to the subject, bindAll a ClusterRole of the installation.
+// bind binds a Role of the namespace to the subject, bindAll a ClusterRole of the installation.
 func (r rights) bind(name, role string, subject rbacv1.Subject) {
 	r.add(&rbacv1.RoleBinding{
 		ObjectMeta: r.meta(long(name)), Subjects: []rbacv1.Subject{subject},
@@ -60,10 +60,10 @@ func rule(group string, resources, verbs []string, names ...string) rbacv1.Polic
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, ResourceNames: names, Verbs: verbs}
 }
 
-// right is the end of the name of a binding, and the role that it gives.
+// right is the suffix of the name of a binding, and its role.
 type right struct{ suffix, role string }
 
-// evaluating is what the server of a hub may do where its jobs run.
+// evaluating are the permissions of a hub's server where its jobs run.
 var evaluating = []right{
 	{"-job-writer-rb", "jobs-writer"},
 	{"-job-config-rb", "job-config"},
@@ -71,8 +71,8 @@ var evaluating = []right{
 	{"-events-rb", "events"},
 }
 
-// rightsOf are those in the namespace of the hub, the one of the operator, and the cluster.
-// Without an account that the hub owns, its bindings stay as they are and none is created.
+// rightsOf plans the permissions in the namespace of the hub, in that of the operator, and in the cluster. Without an account that
+// the hub owns, existing bindings stay and none is created.
 func rightsOf(plan *reconcile.PlanResult, n names, tenancy v1.Tenancy, operatorNamespace string, owned bool) {
 	own := rights{plan.Apply, n.namespace, n.labels()}
 	own.apply(&corev1.ServiceAccount{ObjectMeta: own.meta(n.account())}, apply.Recreate())
@@ -107,7 +107,7 @@ func rightsOf(plan *reconcile.PlanResult, n names, tenancy v1.Tenancy, operatorN
 	}
 }
 
-// jobRights are those that the hub and its jobs have wherever jobs run.
+// jobRights plans the permissions of the hub and its jobs in each namespace with jobs.
 func jobRights(r rights, n names) {
 	job := account(r.namespace, n.jobAccount())
 	r.account(n.jobAccount())
@@ -120,7 +120,7 @@ func jobRights(r rights, n names) {
 		rule("", []string{"pods"}, []string{"get", "list"}), rule("", []string{"pods/log"}, []string{"get"}))
 }
 
-// tenantRights are those of the hub in the namespace of a tenant.
+// tenantRights plans the permissions of the hub in the namespace of a tenant.
 func tenantRights(r rights, n names) {
 	jobRights(r, n)
 	for _, right := range evaluating {
@@ -134,7 +134,8 @@ const (
 	mlflowGroup = "mlflow.kubeflow.org"
 )
 
-// singleTenant lets the accounts of the namespace use the hub, and users whom its administrator gives the other role.
+// singleTenant grants access to the hub to the accounts of the namespace, and to users whom its administrator binds to the other
+// role.
 func singleTenant(r rights, n names) {
 	read, write, all := []string{"get", "list"}, []string{"create", "update", "patch", "delete"}, []string{
 		"get", "list", "watch", "create", "update", "patch", "delete",
@@ -150,7 +151,7 @@ func singleTenant(r rights, n names) {
 		rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:" + r.namespace})
 }
 
-// Grants are the rights that the operator must have to give them to hubs.
+// Grants are the permissions that the operator grants to hubs, and so needs itself.
 func Grants() []rbacv1.PolicyRule {
 	all := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
 	var roles []string

@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 )
 
-// serverObjects are the server and how it is reached.
+// serverObjects returns the server, its Service and its route.
 func (obs Observation) serverObjects() []client.Object {
 	metrics := obs.service("-metrics", "metrics", "metrics", metricsPort)
 	metrics.Annotations, metrics.Spec.Selector = nil, obs.selector("api")
@@ -20,7 +20,7 @@ func (obs Observation) serverObjects() []client.Object {
 	return []client.Object{obs.deployment(), obs.service("", "api", "https", 8443), metrics, monitor, obs.route("", "api")}
 }
 
-// service publishes a port of the pods of the component, with a certificate of the cluster.
+// service returns a Service for a port of the component's pods, with a certificate of the cluster.
 func (obs Observation) service(suffix, component, port string, number int32) *corev1.Service {
 	s := &corev1.Service{ObjectMeta: obs.meta(obs.names.service(suffix), obs.selector(component))}
 	s.Annotations = map[string]string{"service.beta.openshift.io/serving-cert-secret-name": obs.names.service(suffix + "-tls")}

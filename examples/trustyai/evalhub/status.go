@@ -22,7 +22,7 @@ const (
 	disabled = "Disabled"
 )
 
-// DecorateStatus sets the product's conditions and phases.
+// DecorateStatus sets the conditions and phases of the product.
 func (Reconciler) DecorateStatus(
 	status *v1.EvalHubStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1.EvalHub], obs Observation,
 ) {
@@ -51,7 +51,7 @@ func (Reconciler) DecorateStatus(
 	status.MCP = obs.mcpStatus(status.MCP, cm)
 }
 
-// ObserveApply notes that this pass has changed the Deployment: what was read of it is about what it was before.
+// ObserveApply records that the Deployment was changed: its observed state is outdated.
 func (Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, outcome reconcile.ApplyOutcome) Observation {
 	obs.changing = slices.ContainsFunc(outcome.Objects, func(o apply.ObjectResult) bool { return o.Unobserved })
 	return obs
@@ -64,7 +64,7 @@ func counts(d *appsv1.Deployment) (replicas, readyReplicas int32) {
 	return d.Status.Replicas, d.Status.ReadyReplicas
 }
 
-// runs reports whether all replicas are ready, of the Deployment as it is now.
+// runs reports whether all replicas of the current generation are ready.
 func runs(d *appsv1.Deployment) bool {
 	replicas, readyReplicas := counts(d)
 	if d != nil && d.Status.ObservedGeneration > 0 && d.Status.ObservedGeneration < d.Generation {
@@ -78,7 +78,7 @@ func waiting(what string, d *appsv1.Deployment) string {
 	return fmt.Sprintf("Waiting for %s (%d/%d replicas ready)", what, readyReplicas, replicas)
 }
 
-// mcpStatus is what the MCP server is, with conditions of its own.
+// mcpStatus returns the status of the MCP server, with its own conditions.
 func (obs Observation) mcpStatus(stored *v1.MCPStatus, hub *conditions.Manager) *v1.MCPStatus {
 	if !obs.mcpEnabled() {
 		return &v1.MCPStatus{Phase: disabled}

@@ -21,19 +21,19 @@ import (
 // TenantName is the name of the controller of [NewTenants].
 const TenantName = "trustyai-evalhub-tenant"
 
-// discovery is the ConfigMap by which a tenant finds the hubs.
+// discovery is the ConfigMap with the addresses of a tenant's hubs.
 const discovery = "evalhub-discovery"
 
-// Tenants is the domain logic of the namespaces of tenants. By default the namespace of a tenant admits the hubs that its annotation
-// evalhub.trustyai.opendatahub.io/hubs lists, and a hub gets permissions there when it is ready.
+// Tenants implements the phases of the namespaces of tenants. By default the namespace of a tenant admits the hubs that its
+// annotation evalhub.trustyai.opendatahub.io/hubs lists, and a hub gets permissions there when it is ready.
 type Tenants struct {
-	// All lets every tenant admit every hub of the cluster before it is ready, as the product does. An account that can create a hub can
+	// All makes every tenant admit every hub of the cluster before it is ready, as in the product. An account that can create a hub can
 	// then read, change and delete the Secrets of all tenants.
 	All bool
 }
 
-// NewTenants declares the controller of the namespaces of tenants: each is a group, whose member is the namespace itself, as long as it
-// has the label. All hubs that serve tenants have their objects in it.
+// NewTenants declares the controller of the namespaces of tenants. Each namespace with the label is a group and its own member. It
+// contains the objects of all hubs that serve the tenant.
 func NewTenants(t Tenants) *controller.Controller {
 	return controller.NewGroup(TenantName, t).
 		Members(&corev1.Namespace{}, tenantKeys).
@@ -42,7 +42,7 @@ func NewTenants(t Tenants) *controller.Controller {
 		Owns(&rbacv1.RoleBinding{}).Build()
 }
 
-// readinessChanged lets those changes of a status pass that decide about permissions.
+// readinessChanged passes changes of a status that affect permissions.
 var readinessChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*v1.EvalHub)
 	after, also := e.ObjectNew.(*v1.EvalHub)
@@ -58,7 +58,7 @@ func tenantKeys(object client.Object) []types.NamespacedName {
 	return []types.NamespacedName{{Namespace: object.GetName(), Name: discovery}}
 }
 
-// tenant is what was read for the namespace of a tenant.
+// tenant contains the objects that were read for the namespace of a tenant.
 type tenant struct {
 	controller.Members[*corev1.Namespace]
 	hubs    []served
@@ -69,11 +69,11 @@ type tenant struct {
 type served struct {
 	names  names
 	bundle reconcile.FetchResult[*corev1.ConfigMap] // certificates for MLflow
-	// unsettled hubs keep what they have in the namespace, and get nothing.
+	// unsettled hubs keep their objects in the namespace, and get no new ones.
 	unsettled bool
 }
 
-// FetchRemoteState reads the hubs, where they are, and their certificates.
+// FetchRemoteState reads the hubs, their namespaces, and their certificates.
 func (settings Tenants) FetchRemoteState(
 	ctx context.Context, reader reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group],
 ) *tenant {
@@ -109,7 +109,7 @@ func (settings Tenants) FetchRemoteState(
 	return t
 }
 
-// bound reports whether the hub was ready before: it has its permissions in the namespace, and keeps them while it is rolled out.
+// bound reports whether the hub was ready before: it has its permissions in the namespace, and keeps them during a rollout.
 func bound(ctx context.Context, reader reconcile.Reader, n names, namespace string) bool {
 	key := client.ObjectKey{Namespace: namespace, Name: norm(n.inTenant + "-" + namespace + evaluating[0].suffix)}
 	binding := reconcile.Fetch(ctx, reader, key, &rbacv1.RoleBinding{})
@@ -118,11 +118,11 @@ func bound(ctx context.Context, reader reconcile.Reader, n names, namespace stri
 
 func (n names) order() []string { return []string{n.namespace, n.name} }
 
-// PlanResources plans the objects of all hubs, and how they are found.
+// PlanResources plans the objects of all hubs, and the ConfigMap with their addresses.
 func (Tenants) PlanResources(
 	_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *tenant,
 ) (plan reconcile.PlanResult, err error) {
-	plan.Policy = apply.Withdraw // hubs and tenants come and go, also while the operator is away, and take what they have with them
+	plan.Policy = apply.Withdraw // hubs and tenants may be deleted while the operator is stopped; their objects are pruned
 	if t.failure != nil || len(t.Valid) == 0 {
 		return plan, t.failure
 	}

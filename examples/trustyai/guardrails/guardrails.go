@@ -1,5 +1,5 @@
-// Package guardrails has what the guardrails of both kinds are made of: the account, the certificates of authorities, and
-// what is the same of their Deployments, Services and routes.
+// Package guardrails contains the code that both kinds of guardrails share: the account, the CA certificates, and the common fields
+// of their Deployments, Services and routes.
 package guardrails
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
 )
 
-// Domain and a name are the annotation of a pod with the hash of a configuration.
+// Domain is the prefix of a pod annotation with the hash of a configuration. The name of the configuration follows it.
 const Domain = "trustyai.opendatahub.io/"
 
 // The phases.
@@ -31,15 +31,15 @@ const (
 	Error       = "Error"
 )
 
-// Name derives the name of an object, a container or a volume of an owner: a label, whatever the owner is called.
+// Name returns the name of an object, a container or a volume of an owner. It is a valid label for every name of an owner.
 func Name(owner, suffix string) string { return naming.DNSLabel(owner + suffix) }
 
-// Labels are those of the objects of a part of an owner.
+// Labels returns the labels of an owner's objects.
 func Labels(owner string) map[string]string {
 	return map[string]string{"app": owner, "component": owner}
 }
 
-// PodLabels are those of the Deployment and of its pods, which it selects.
+// PodLabels returns the labels of the Deployment and of its pods, which it selects.
 func PodLabels(owner string) map[string]string {
 	return map[string]string{
 		"app": owner, "component": owner, "deploy-name": owner, "app.kubernetes.io/instance": owner, "app.kubernetes.io/name": owner,
@@ -47,7 +47,7 @@ func PodLabels(owner string) map[string]string {
 	}
 }
 
-// Account plans the ServiceAccount of the pods, and that it may ask who a client is and what it may do.
+// Account plans the ServiceAccount of the pods, with the permission to review tokens and access.
 func Account(plan *reconcile.PlanResult, owner client.Object) {
 	name, namespace := owner.GetName(), owner.GetNamespace()
 	account := Name(name, "-serviceaccount")
@@ -63,7 +63,8 @@ func Account(plan *reconcile.PlanResult, owner client.Object) {
 	}, apply.AdoptUncontrolled, apply.Recreate())
 }
 
-// Deployment is that of an owner, without annotations, containers and volumes of the pods that it selects by some of their labels.
+// Deployment returns the Deployment of an owner, without annotations, containers and volumes. It selects its pods by some of their
+// labels.
 func Deployment(owner client.Object, replicas int32, selector map[string]string) *appsv1.Deployment {
 	name := owner.GetName()
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: name, Labels: PodLabels(name)}}
@@ -72,7 +73,7 @@ func Deployment(owner client.Object, replicas int32, selector map[string]string)
 	return d
 }
 
-// Service is one of the pods of an owner, whose certificate the cluster puts into the Secret -tls.
+// Service returns a Service of the owner's pods. The cluster writes its certificate into the Secret with the suffix -tls.
 func Service(owner client.Object, name string, ports ...corev1.ServicePort) *corev1.Service {
 	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{
 		Namespace: owner.GetNamespace(), Name: name, Labels: Labels(owner.GetName()),
@@ -83,12 +84,12 @@ func Service(owner client.Object, name string, ports ...corev1.ServicePort) *cor
 	return s
 }
 
-// Port is a port of a Service, and that of the pods behind it.
+// Port returns a port of a Service, with the port of its pods.
 func Port(name string, port, target int32) corev1.ServicePort {
 	return corev1.ServicePort{Name: name, Port: port, TargetPort: intstr.FromInt32(target), Protocol: corev1.ProtocolTCP}
 }
 
-// CABundle plans the ConfigMap into which the cluster puts the certificate of its authority.
+// CABundle plans the ConfigMap into which the cluster writes the certificate of its authority.
 func CABundle(plan *reconcile.PlanResult, owner client.Object) {
 	plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: owner.GetNamespace(), Name: Name(owner.GetName(), "-ca-bundle"), Labels: Labels(owner.GetName()),
@@ -108,7 +109,7 @@ func Proxy(plan *reconcile.PlanResult, owner client.Object, name, part string, s
 	}, apply.AdoptUncontrolled)
 }
 
-// Route is one that publishes a port of a Service.
+// Route publishes a port of a Service.
 type Route struct{ Name, Service, Port, Termination string }
 
 // Apply plans the route.
@@ -122,7 +123,7 @@ func (r Route) Apply(plan *reconcile.PlanResult, owner client.Object) {
 	}, apply.AdoptUncontrolled)
 }
 
-// Readiness sets the condition of a part with the product's words. A problem is why it could not be told.
+// Readiness sets the condition of a part, with the message of the product. A problem is the reason why the state is unknown.
 func Readiness(cm *conditions.Manager, part string, ready bool, problems []string) bool {
 	condition := part + "Ready"
 	switch {

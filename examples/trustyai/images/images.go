@@ -1,4 +1,4 @@
-// Package images finds the images of the programs that the operator runs.
+// Package images resolves the images of the programs that the operator runs.
 package images
 
 import (
@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ConfigMap has the settings of the operator, in its namespace.
+// ConfigMap is the name of the ConfigMap of the operator, in its namespace.
 const ConfigMap = "trustyai-service-operator-config"
 
 // The keys of images.
@@ -26,7 +26,7 @@ const (
 	EvalHub      = "evalHubImage"
 )
 
-// variables go before the ConfigMap.
+// variables take precedence over the ConfigMap.
 var variables = map[string]string{
 	Service: "TRUSTYAI_SERVICE_PY", Proxy: "KUBE_RBAC_PROXY", Orchestrator: "FMS_GUARDRAILS_ORCHESTRATOR",
 	Detectors: "BUILT_IN_DETECTOR", Gateway: "TRUSTYAI_VLLM_ORCHESTRATOR_GATEWAY", Nemo: "TRUSTYAI_NEMO_GUARDRAILS_SERVER",
@@ -34,7 +34,8 @@ var variables = map[string]string{
 	EvalHub: "EVAL_HUB",
 }
 
-// Resolve returns the images of the keys, from the environment or the ConfigMap. The error names the first key that neither has.
+// Resolve returns the images of the keys, from the environment or the ConfigMap. It returns an error with the first key that neither
+// has.
 func Resolve(config reconcile.FetchResult[*corev1.ConfigMap], keys ...string) (map[string]string, error) {
 	found := map[string]string{}
 	for _, key := range keys {

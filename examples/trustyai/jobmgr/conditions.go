@@ -12,7 +12,7 @@ import (
 // GetConditions implements reconcile.ConditionAdapter.
 func (Reconciler) GetConditions(w *kueue.Workload) []metav1.Condition { return w.Status.Conditions }
 
-// SetConditions implements reconcile.ConditionAdapter: no condition is added that Kueue has no use for.
+// SetConditions implements reconcile.ConditionAdapter. It adds no condition that Kueue does not use.
 func (Reconciler) SetConditions(w *kueue.Workload, conditions []metav1.Condition) {
 	own := []string{kueue.Admitted, kueue.Evicted, kueue.Finished, kueue.QuotaReserved, kueue.Requeued}
 	before := w.Status.Conditions

@@ -18,16 +18,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// Name of the controller, and the field manager of what it sets of jobs.
+// Name is the name of the controller, and the field manager of its fields in jobs.
 const Name = "trustyai-job-manager"
 
-// Reconciler is the domain logic of the workloads of jobs. Create its controller with [New].
+// Reconciler implements the phases of the workloads of jobs. Create its controller with [New].
 type Reconciler struct{}
 
 type pass = reconcile.ReconcileContext[*kueue.Workload]
 
-// New declares the controller of the workloads of jobs, which the controller of LMEvalJob makes. What the queue decides is contributed to
-// the job, and given back when the workload goes.
+// New declares the controller of the workloads that the controller of LMEvalJob creates. The decision of the queue is contributed to
+// the job, and withdrawn when the workload is deleted.
 func New() *controller.Controller {
 	return controller.New(Name, Reconciler{}).
 		Reads(&v1alpha1.LMEvalJob{}).
@@ -36,21 +36,21 @@ func New() *controller.Controller {
 		Options(controller.Options{Apply: apply.Options{Finalizer: kueue.Finalizer}}).Build()
 }
 
-// Fetched is what was read for a workload.
+// Fetched contains the objects that were read for a workload.
 type Fetched struct {
 	job     reconcile.FetchResult[*v1alpha1.LMEvalJob]
-	flavors []reconcile.FetchResult[*kueue.ResourceFlavor] // that its pod was given, by their names
+	flavors []reconcile.FetchResult[*kueue.ResourceFlavor] // the flavors of its pod, by name
 }
 
 // Observation is a workload and its job.
 type Observation struct {
 	workload *kueue.Workload
 	job      reconcile.FetchResult[*v1alpha1.LMEvalJob]
-	labels   map[string]string // of the nodes
-	failure  error             // why the labels are not known
+	labels   map[string]string // the node labels
+	failure  error             // why the labels are unknown
 }
 
-// FetchRemoteState reads the job, and the flavors that its pod was given. Workloads of others are left alone.
+// FetchRemoteState reads the job, and the flavors of its pod. It ignores workloads of other owners.
 func (Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
 	owner := metav1.GetControllerOfNoCopy(rc.Object)
 	if owner == nil || owner.Kind != "LMEvalJob" || !rc.Object.DeletionTimestamp.IsZero() {
@@ -87,8 +87,8 @@ func (obs Observation) admitted() bool {
 	return obs.workload.Is(kueue.Admitted) && !obs.workload.Is(kueue.Evicted)
 }
 
-// PlanResources has the job run where the queue has room, and suspended again when it must make room. A job that has ended stays as it is,
-// as a change of its spec would be another run.
+// PlanResources runs the job when the queue admits it, and suspends it when the queue evicts it. A job that has ended stays as it
+// is, because a change of its spec would start another run.
 func (Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
 	switch job := obs.job.Value; {
 	case obs.failure != nil:
@@ -105,7 +105,7 @@ func (Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (pla
 	return plan, nil
 }
 
-// suspension is what the queue sets of a job. Nodes are chosen by all labels.
+// suspension returns the fields that the queue sets on a job. Nodes are selected by all labels.
 func suspension(job *v1alpha1.LMEvalJob, suspended bool, labels map[string]string) *unstructured.Unstructured {
 	spec := map[string]any{"suspend": suspended}
 	if len(labels) > 0 {
@@ -124,7 +124,7 @@ func suspension(job *v1alpha1.LMEvalJob, suspended bool, labels map[string]strin
 	return out
 }
 
-// DecorateStatus tells the queue what has become of the job: that it has ended, or that it has made room.
+// DecorateStatus reports to the queue that the job has ended, or that it has released its quota.
 func (Reconciler) DecorateStatus(
 	_ *kueue.WorkloadStatus, cm *conditions.Manager, _ reconcile.StatusContext[*kueue.Workload], obs Observation,
 ) {
@@ -144,13 +144,13 @@ func (Reconciler) DecorateStatus(
 			evicted := meta.FindStatusCondition(obs.workload.Status.Conditions, kueue.Evicted)
 			cm.MarkFalse(kueue.QuotaReserved, "Pending", conditions.Bound(evicted.Message))
 			cm.MarkFalse(kueue.Admitted, "NoReservation", "The workload has no reservation")
-			cm.MarkTrue(kueue.Requeued, evicted.Reason, conditions.Bound(evicted.Message)) // as Kueue's library has it
+			cm.MarkTrue(kueue.Requeued, evicted.Reason, conditions.Bound(evicted.Message)) // as in Kueue's library
 		}
 	}
 }
 
-// repeat sets again what the queue has made of conditions that were set when the job made room: left out they would lose what nobody else
-// has written of them.
+// repeat sets the conditions of an evicted job again, with the changes of the queue. Without them, the apply would remove the fields
+// that only this field manager owns.
 func (obs Observation) repeat(cm *conditions.Manager) {
 	stored := obs.workload.Status.Conditions
 	if meta.FindStatusCondition(stored, kueue.Requeued) == nil {

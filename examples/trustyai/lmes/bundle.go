@@ -16,7 +16,7 @@ const (
 
 func bundleName(job *v1alpha1.LMEvalJob) string { return naming.DNSSubdomain(job.Name + "-ca-bundle") }
 
-// verifies reports whether a job calls a model whose certificate is checked, and leaves it to the operator with what.
+// verifies reports whether a job calls a model whose certificate is checked, with the certificates that the operator provides.
 func verifies(spec *v1alpha1.LMEvalJobSpec) bool {
 	secure := func(a v1alpha1.Argument) bool {
 		return a.Name == "base_url" && strings.HasPrefix(strings.ToLower(a.Value), "https://")

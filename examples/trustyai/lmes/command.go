@@ -16,7 +16,7 @@ const (
 	defaultPort = 18080
 )
 
-// online and executes report what is both asked for and permitted.
+// online and executes report whether the job requests the access and the settings permit it.
 func (s settings) online(spec *v1alpha1.LMEvalJobSpec) bool {
 	return s.permitOnline && ptr.Deref(spec.AllowOnline, false)
 }
@@ -25,7 +25,7 @@ func (s settings) executes(spec *v1alpha1.LMEvalJobSpec) bool {
 	return s.permitExecution && ptr.Deref(spec.AllowCodeExecution, false)
 }
 
-// command starts the driver, which runs the arguments after --.
+// command returns the command of the driver, which runs the arguments after --.
 func command(spec *v1alpha1.LMEvalJobSpec, s settings) []string {
 	out := []string{driver, "--output-path", outputPath}
 	flag := func(wanted bool, parts ...string) {
@@ -50,7 +50,7 @@ func command(spec *v1alpha1.LMEvalJobSpec, s settings) []string {
 	return append(append(out, recipeFlags(&spec.TaskList)...), "--")
 }
 
-// arguments are those of the evaluation.
+// arguments returns the arguments of the evaluation.
 func arguments(spec *v1alpha1.LMEvalJobSpec, s settings) []string {
 	out := []string{"python", "-m", "lm_eval", "--output_path", outputPath, "--model", spec.Model}
 	flag := func(wanted bool, parts ...string) {
@@ -82,7 +82,7 @@ func pairs(list []v1alpha1.Argument) string {
 	return strings.Join(out, ",")
 }
 
-// taskNames are those of the spec, and one for each recipe.
+// taskNames returns the tasks of the spec, and one for each recipe.
 func taskNames(tasks *v1alpha1.TaskList) (out []string) {
 	for _, name := range tasks.TaskNames {
 		out = append(out, string(name))
@@ -93,7 +93,7 @@ func taskNames(tasks *v1alpha1.TaskList) (out []string) {
 	return out
 }
 
-// batch is the size of a batch within the limit.
+// batch returns the batch size within the limit.
 func (s settings) batch(size *string) string {
 	if size == nil {
 		return s.defaultBatch

@@ -14,22 +14,22 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "trustyai-lm-eval-job"
 
-// Finalizer is on every job: its pod is deleted before it goes.
+// Finalizer is set on every job. The pod is deleted before the finalizer is removed.
 const Finalizer = guardrails.Domain + "lmes-finalizer"
 
-// Controller is that of LMEvalJob.
+// Controller is the controller of LMEvalJob.
 type Controller struct {
 	*controller.Controller
 
-	// Execute runs a command in the main container of a pod, and returns what it has printed. Nil is by the API server.
+	// Execute runs a command in the main container of a pod, and returns its output. The default uses the API server.
 	Execute func(ctx context.Context, namespace, pod string, command ...string) ([]byte, error)
 	drivers *drivers
 }
 
-// New declares the controller of LMEvalJob. Settings is the ConfigMap with the operator's own, in its namespace. Managed jobs wait in a
+// New declares the controller of LMEvalJob. Settings is the ConfigMap of the operator, in its namespace. Managed jobs wait in a
 // queue.
 func New(settings types.NamespacedName, managed bool) *Controller {
 	drivers := &drivers{}
@@ -47,7 +47,7 @@ func New(settings types.NamespacedName, managed bool) *Controller {
 	return c
 }
 
-// prepare lets the controller execute commands through the API server of the manager, unless there is an Execute.
+// prepare sets Execute to the API server of the manager, unless it is set.
 func (c *Controller) prepare(mgr manager.Manager) (err error) {
 	if c.drivers.run = c.Execute; c.Execute == nil {
 		c.drivers.run, err = execute(mgr.GetConfig())
@@ -55,7 +55,7 @@ func (c *Controller) prepare(mgr manager.Manager) (err error) {
 	return err
 }
 
-// Grants are the rights of the operator besides those that it declares: to run commands in pods.
+// Grants are the permissions that the declarations do not contain: to run commands in pods.
 func Grants() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"create"}}}
 }

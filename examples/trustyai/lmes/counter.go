@@ -16,10 +16,10 @@ import (
 var evaluations = counters.Counter("trustyai_eval", "Evaluations by their tasks, counted when their pod is made.",
 	"eval_job_namespace", "framework", "model_type", "task", "model_name", "base_url")
 
-// counter counts the pods that are made, by what they run.
+// counter counts the created pods by their tasks.
 type counter struct{ counters.Quiet }
 
-// PassDone counts the tasks of a pod that was made in this pass.
+// PassDone counts the tasks of a pod that this reconciliation has created.
 func (counter) PassDone(_ context.Context, report reconcile.Report) {
 	for i := range report.Plan.Children {
 		pod, ok := report.Plan.Children[i].Object.(*corev1.Pod)
@@ -39,14 +39,14 @@ func (counter) PassDone(_ context.Context, report reconcile.Report) {
 	}
 }
 
-// made reports whether the pod was made in this pass.
+// made reports whether this reconciliation has created the pod.
 func made(objects []apply.ObjectResult, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(objects, func(o apply.ObjectResult) bool {
 		return o.GVK.Kind == "Pod" && o.Key.Name == pod.Name && o.Created()
 	})
 }
 
-// argument is the word after a flag, empty without it.
+// argument returns the argument after a flag, or the empty string.
 func argument(run []string, flag string) string {
 	if i := slices.Index(run, flag); i >= 0 && i+1 < len(run) {
 		return run[i+1]

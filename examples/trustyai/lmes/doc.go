@@ -1,2 +1,2 @@
-// Package lmes is the controller of LMEvalJob: a pod that evaluates a language model once.
+// Package lmes reconciles LMEvalJob: a pod that evaluates a language model once.
 package lmes

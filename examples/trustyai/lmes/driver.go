@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// progress is what a driver answers: how far the evaluation is.
+// progress is the answer of a driver: the state of the evaluation.
 type progress struct {
 	State        v1alpha1.JobState      `json:"state"`
 	Reason       v1alpha1.JobReason     `json:"reason"`
@@ -27,20 +27,20 @@ type progress struct {
 	ProgressBars []v1alpha1.ProgressBar `json:"progressBars"`
 }
 
-// drivers are the programs in the pods. They are asked how far they are, and told once to stop.
+// drivers are the programs in the pods. The operator polls their progress, and sends one request to stop.
 type drivers struct {
-	// run runs a command in the main container of a pod, and returns what it has printed.
+	// run runs a command in the main container of a pod, and returns its output.
 	run func(ctx context.Context, namespace, pod string, command ...string) ([]byte, error)
 }
 
 var _ external.System[struct{}, progress] = (*drivers)(nil)
 
-// driverKind is the kind of the drivers.
+// driverKind returns the kind of the drivers.
 func driverKind(d *drivers) *external.Kind[struct{}, progress] {
 	return external.New("EvaluationDriver", d, external.Options{System: func(key string) string { return key }})
 }
 
-// keyOf names the driver in a pod, empty for no pod.
+// keyOf returns the key of the driver in a pod, or the empty string.
 func keyOf(pod *corev1.Pod) string {
 	if pod == nil {
 		return ""
@@ -54,7 +54,7 @@ func (d *drivers) command(ctx context.Context, key, flag string) ([]byte, error)
 	return d.run(ctx, namespace, name, driver, flag)
 }
 
-// Observe asks the driver how far it is. One that does not answer is asked again later: until then only its pod is known.
+// Observe returns the progress of the driver. If the driver does not answer, Observe reports nothing, and the next poll asks again.
 func (d *drivers) Observe(ctx context.Context, key string) (p progress, err error) {
 	text, err := d.command(ctx, key, "--get-status")
 	if err == nil {
@@ -69,19 +69,19 @@ func (d *drivers) Observe(ctx context.Context, key string) (p progress, err erro
 	return p, nil
 }
 
-// Ensure tells the driver to stop.
+// Ensure requests the driver to stop.
 func (d *drivers) Ensure(ctx context.Context, key string, _ struct{}) (p progress, err error) {
 	_, err = d.command(ctx, key, "--shutdown")
 	return p, err
 }
 
-// Remove does nothing: the driver goes with its pod.
+// Remove does nothing, because the driver ends with its pod.
 func (*drivers) Remove(context.Context, string) error { return nil }
 
 // UpToDate is not called.
 func (*drivers) UpToDate(struct{}, progress) bool { return true }
 
-// execute runs commands in pods by the API server.
+// execute returns a function that runs commands in pods with the API server.
 func execute(config *clientconfig.Config) (func(ctx context.Context, namespace, pod string, command ...string) ([]byte, error), error) {
 	pods, err := corev1client.NewForConfig(config)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// executionVariables and offlineVariables are the operator's to set, as they are what permissions decide.
+// executionVariables and offlineVariables depend on permissions, so only the operator sets them.
 var (
 	executionVariables = []string{"TRUST_REMOTE_CODE", "HF_DATASETS_TRUST_REMOTE_CODE", "UNITXT_ALLOW_UNVERIFIED_CODE", "HF_ALLOW_CODE_EVAL"}
 	offlineVariables   = []string{"HF_DATASETS_OFFLINE", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_EVALUATE_OFFLINE"}
 )
 
-// environment is a list that grows.
+// environment is a list of variables.
 type environment []corev1.EnvVar
 
 func (e *environment) set(name, value string) {
@@ -28,7 +28,7 @@ func (e *environment) secret(name string, key *corev1.SecretKeySelector) {
 	}
 }
 
-// env is what the main container gets: the user's own first, without what the permissions decide.
+// env returns the environment of the main container: the user's variables first, without those that permissions decide.
 func (p podOf) env(user []corev1.EnvVar) []corev1.EnvVar {
 	spec := &p.job.Spec
 	out := environment(slices.DeleteFunc(slices.Clone(user), func(v corev1.EnvVar) bool {
@@ -61,7 +61,7 @@ func (p podOf) env(user []corev1.EnvVar) []corev1.EnvVar {
 	return out
 }
 
-// bucket is where models and data sets come from.
+// bucket appends the variables for the source of models and data sets.
 func (p podOf) bucket(out *environment) {
 	if p.job.Spec.Offline == nil || p.job.Spec.Offline.Storage.S3 == nil {
 		return
@@ -79,7 +79,7 @@ func (p podOf) bucket(out *environment) {
 	}
 }
 
-// registry is where results go.
+// registry appends the variables for the destination of results.
 func (p podOf) registry(out *environment) {
 	if p.job.Spec.Outputs == nil || p.job.Spec.Outputs.OCI == nil {
 		return

@@ -18,15 +18,15 @@ const (
 	mainContainer   = "main"
 )
 
-// podOf is what a pod is made of.
+// podOf contains the inputs of a pod.
 type podOf struct {
 	job                    *v1alpha1.LMEvalJob
 	settings               settings
 	mainImage, driverImage string
-	bundle                 bool // the certificates of authorities are mounted
+	bundle                 bool // the CA certificates are mounted
 }
 
-// build is the pod of this generation of the spec.
+// build returns the pod of this generation of the spec.
 func (p podOf) build() *corev1.Pod {
 	job, spec := p.job, &p.job.Spec
 	user := ptr.Deref(spec.Pod, v1alpha1.EvalPod{})
@@ -53,7 +53,7 @@ func (p podOf) build() *corev1.Pod {
 			Name: mainContainer, Image: p.mainImage, ImagePullPolicy: p.settings.pullPolicy,
 			Command: command(spec, p.settings), Args: arguments(spec, p.settings), Env: p.env(container.Env),
 			Ports: []corev1.ContainerPort{{
-				ContainerPort: int32(p.settings.port), Protocol: corev1.ProtocolTCP, //nolint:gosec // the API server bounds it
+				ContainerPort: int32(p.settings.port), Protocol: corev1.ProtocolTCP, //nolint:gosec // the API server limits it
 			}},
 			Resources:       ptr.Deref(container.Resources, corev1.ResourceRequirements{}),
 			SecurityContext: cmp.Or(container.SecurityContext, confined),
@@ -64,7 +64,8 @@ func (p podOf) build() *corev1.Pod {
 	return pod
 }
 
-// copied leaves out what marks an object of its own: for kubectl, for the engine, and for a queue, in which the pod must not be once more.
+// copied returns the labels or annotations without those of kubectl, of the engine, and of a queue. With the latter the pod would be
+// queued a second time.
 func copied(from map[string]string) map[string]string {
 	out := map[string]string{}
 	for key, value := range from {
@@ -79,7 +80,7 @@ func copied(from map[string]string) map[string]string {
 	return out
 }
 
-// storage are the volumes and where they are mounted; the first one has the driver.
+// storage returns the volumes and their mounts. The first volume contains the driver.
 func (p podOf) storage() (volumes []corev1.Volume, mounts []corev1.VolumeMount) {
 	spec := &p.job.Spec
 	add := func(name, path string, from corev1.VolumeSource) {
@@ -118,10 +119,10 @@ func (p podOf) storage() (volumes []corev1.Volume, mounts []corev1.VolumeMount) 
 	return volumes, mounts
 }
 
-// managedClaim is the name of the claim that the operator makes.
+// managedClaim returns the name of the claim that the operator creates.
 func managedClaim(job *v1alpha1.LMEvalJob) string { return job.Name + "-pvc" }
 
-// claimOf is the claim of the results, empty for none.
+// claimOf returns the claim of the results, or the empty string.
 func claimOf(job *v1alpha1.LMEvalJob) string {
 	switch outputs := job.Spec.Outputs; {
 	case outputs == nil:

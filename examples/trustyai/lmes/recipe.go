@@ -14,13 +14,13 @@ import (
 
 // family is a kind of custom artifacts.
 type family struct {
-	// kind is the name that the driver has for it, title the one in errors, catalogue the prefix of a reference.
+	// kind is the name in the driver, title the name in errors, catalogue the prefix of a reference.
 	kind, title, catalogue string
 	artifacts              []v1alpha1.CustomArtifact
-	required               []string // keys of the JSON, nil for text
+	required               []string // keys of the JSON, nil for plain text
 }
 
-// families are the custom artifacts in the order of the driver's arguments.
+// families returns the custom artifacts in the order of the driver's arguments.
 func families(tasks *v1alpha1.TaskList) []family {
 	custom := ptr.Deref(tasks.Custom, v1alpha1.CustomArtifacts{})
 	return []family{
@@ -31,7 +31,7 @@ func families(tasks *v1alpha1.TaskList) []family {
 	}
 }
 
-// checkRecipes reports the first custom artifact that is none, and the first reference to one that does not exist.
+// checkRecipes returns an error for the first invalid custom artifact, and for the first reference to a missing one.
 func checkRecipes(tasks *v1alpha1.TaskList) error {
 	all := families(tasks)
 	for _, f := range all {
@@ -78,7 +78,7 @@ func (f family) check(a v1alpha1.CustomArtifact) error {
 	return nil
 }
 
-// object reads a JSON object that has the keys.
+// object parses a JSON object that must have the keys.
 func object(text string, keys ...string) (map[string]any, error) {
 	var value map[string]any
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
@@ -92,7 +92,7 @@ func object(text string, keys ...string) (map[string]any, error) {
 	return value, nil
 }
 
-// recipeFlags are the arguments of the driver for the recipes and their artifacts.
+// recipeFlags returns the arguments of the driver for the recipes and their artifacts.
 func recipeFlags(tasks *v1alpha1.TaskList) (flags []string) {
 	cards := 0
 	for i := range tasks.TaskRecipes {
@@ -114,7 +114,7 @@ func recipeFlags(tasks *v1alpha1.TaskList) (flags []string) {
 	return flags
 }
 
-// recipe is the form in which the driver reads one.
+// recipe returns a recipe in the format of the driver.
 func recipe(r *v1alpha1.TaskRecipe, card string) string {
 	out := "card=" + card
 	add := func(key, value string) { out += "," + key + "=" + value }
@@ -147,7 +147,7 @@ func recipe(r *v1alpha1.TaskRecipe, card string) string {
 	return out
 }
 
-// named is the name of an artifact in its catalogue.
+// named returns the name of an artifact in its catalogue.
 func named(catalogue string, a v1alpha1.Artifact) string {
 	if a.Ref != "" {
 		return catalogue + a.Ref

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// Reconciler is the domain logic of LMEvalJob. Create its controller with [New].
+// Reconciler implements the phases of LMEvalJob. Create its controller with [New].
 type Reconciler struct {
 	settings types.NamespacedName
 	managed  bool // by the job manager
@@ -30,7 +30,7 @@ type Reconciler struct {
 
 type pass = reconcile.ReconcileContext[*v1alpha1.LMEvalJob]
 
-// Fetched is what was read for a job.
+// Fetched contains the objects that were read for a job.
 type Fetched struct {
 	config, platform reconcile.FetchResult[*corev1.ConfigMap]
 	authorities      cabundle.Found
@@ -39,7 +39,7 @@ type Fetched struct {
 	driver           reconcile.FetchResult[progress]
 }
 
-// FetchRemoteState reads the pod, the settings of the operator, and what the pod is made of.
+// FetchRemoteState reads the pod, the settings of the operator, and the inputs of the pod.
 func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
 	job := rc.Object
 	named := func(namespace, name string) client.ObjectKey {
@@ -63,7 +63,7 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 	return f
 }
 
-// failure is the first read that failed, other than of what does not exist.
+// failure returns the first failed read. A missing object is not a failure.
 func (f Fetched) failure() error {
 	all := []error{f.pod.Failure(), f.config.Failure(), f.platform.Failure(), f.claim.Failure()}
 	for _, found := range f.authorities {
@@ -72,26 +72,26 @@ func (f Fetched) failure() error {
 	return cmp.Or(all...)
 }
 
-// Observation is what this pass does, and the status that follows.
+// Observation contains the action of this reconciliation, and the resulting status.
 type Observation struct {
 	job      *v1alpha1.LMEvalJob
 	fetched  Fetched
 	settings settings
 	images   map[string]string
-	bundle   string // certificates of authorities
+	bundle   string // CA certificates
 	err      error  // why nothing is done
 	action   action
 	status   v1alpha1.LMEvalJobStatus
 	now      metav1.Time
-	attached bool   // the finalizer is there already
+	attached bool   // the job has the finalizer already
 	refused  bool   // the job has failed without a queue, and has no pod
-	queued   string // the workload that waits for the job
+	queued   string // the workload of the job in the queue
 }
 
-// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+// GetComponentHealth returns no components: the status has only the conditions of the product, see DecorateStatus.
 func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
-// ComposeState decides what is done.
+// ComposeState selects the action.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
 	job := rc.Object
 	obs := Observation{
@@ -113,7 +113,7 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 	return obs
 }
 
-// PlanResources plans the pod once for a generation of the spec; in other passes it stays as it is, or goes.
+// PlanResources plans the pod once for a generation of the spec. In other reconciliations the pod stays as it is, or is deleted.
 func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
 	if obs.err != nil {
 		return plan, obs.err
@@ -152,18 +152,18 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 	case finish, dismiss:
 		r.drivers.Once(&plan, keyOf(obs.fetched.pod.Value), struct{}{})
 	case restart:
-		plan.RequeueAfter = -1 // this pass stores that nothing was scheduled
+		plan.RequeueAfter = -1 // this reconciliation stores that no generation was scheduled
 	case create:
-		if obs.fetched.pod.Value != nil { // made by a pass whose status was lost: no event of the pod may come
+		if obs.fetched.pod.Value != nil { // the pod exists but its status was lost: it may cause no further event
 			plan.RequeueAfter = -1
 		}
 	}
 	return plan, nil
 }
 
-// deletes reports whether the pod goes: now, or since the status of a job that must not have one.
+// deletes reports whether the pod is deleted: by this action, or because the status of the job does not allow a pod.
 func (obs Observation) deletes() bool {
-	switch obs.action { //nolint:exhaustive // the others keep it
+	switch obs.action { //nolint:exhaustive // the other actions keep it
 	case discard, stop, restart, refuse, cancel:
 		return true
 	case rest, dismiss:
@@ -172,7 +172,7 @@ func (obs Observation) deletes() bool {
 	return false
 }
 
-// planClaim plans the claim of the results, which stays until the job goes.
+// planClaim plans the claim of the results, which exists until the job is deleted.
 func (obs Observation) planClaim(plan *reconcile.PlanResult) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: obs.job.Namespace, Name: managedClaim(obs.job)}}
 	if obs.job.Spec.Outputs == nil || obs.job.Spec.Outputs.PVCManaged == nil {
@@ -189,7 +189,7 @@ func (obs Observation) planClaim(plan *reconcile.PlanResult) {
 	plan.Apply(claim, apply.Once, apply.AdoptUncontrolled)
 }
 
-// planBundle plans the certificates that the pod gets; they stay as they were for the pod that there is.
+// planBundle plans the certificates for a new pod. They do not change for an existing pod.
 func (obs Observation) planBundle(plan *reconcile.PlanResult) {
 	bundle := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: obs.job.Namespace, Name: bundleName(obs.job)}}
 	if obs.action != create || obs.bundle == "" {

@@ -8,17 +8,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// settings are the operator's, see the keys in settingsOf. A value that cannot be read counts as its default.
+// settings are the settings of the operator; settingsOf lists the keys. An invalid value counts as its default.
 type settings struct {
 	pullPolicy                    corev1.PullPolicy
 	maxBatch, port                int
 	defaultBatch                  string
 	detectDevice                  bool
-	interval                      time.Duration // between two questions to the driver
+	interval                      time.Duration // between two requests to the driver
 	permitOnline, permitExecution bool
 }
 
-// settingsOf reads the settings. The ConfigMap of the platform replaces both permissions when it exists.
+// settingsOf reads the settings. If the ConfigMap of the platform exists, it overrides both permissions.
 func settingsOf(config, platform reconcile.FetchResult[*corev1.ConfigMap]) settings {
 	s := settings{
 		pullPolicy: corev1.PullAlways, maxBatch: 24, defaultBatch: "1", port: defaultPort, detectDevice: true,
@@ -50,7 +50,7 @@ func settingsOf(config, platform reconcile.FetchResult[*corev1.ConfigMap]) setti
 	return s
 }
 
-// permitted reports whether a permission is given; what cannot be read gives none.
+// permitted reports whether a permission is granted. An invalid value grants none.
 func permitted(text string) bool {
 	given, _ := strconv.ParseBool(text) // false with an error
 	return given

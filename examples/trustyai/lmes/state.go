@@ -17,35 +17,35 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
 )
 
-// generation is the annotation of a job with the generation of the spec that was scheduled last, or found invalid, and of a pod with the
-// one that it was made for.
+// generation is an annotation. On a job it is the generation of the spec that was last scheduled or found invalid, on a pod that of
+// its spec.
 const generation = guardrails.Domain + "last-scheduled-generation"
 
 // runs are the pods of jobs, one for each generation.
 var runs = runonce.Run[*corev1.Pod]{Annotation: generation}
 
-// position is where the stored status has a job.
+// position is the state of a job in its stored status.
 type position string
 
 const (
 	unrecorded  position = "Unrecorded"  // the annotation does not have this generation yet
-	unscheduled position = "Unscheduled" // no pod was made for this generation
+	unscheduled position = "Unscheduled" // no pod was created for this generation
 	scheduled   position = "Scheduled"
-	cancelled   position = "Cancelled" // somebody asks for it to end
+	cancelled   position = "Cancelled" // a user requests that it ends
 	suspended   position = "Suspended"
-	unqueued    position = "Unqueued" // the job manager runs, and the job names no queue
+	unqueued    position = "Unqueued" // the job manager is enabled, and the job names no queue
 	complete    position = "Complete"
-	changed     position = "Changed" // the spec has changed since the pod was made
+	changed     position = "Changed" // the spec has changed since the pod was created
 )
 
-// podState is what is seen of the pod of a job.
+// podState is the observed state of a job's pod.
 type podState string
 
 const (
 	absent    podState = "absent"
 	foreign   podState = "of others"
 	leaving   podState = "leaving"  // it is being deleted
-	outdated  podState = "outdated" // it was made for an earlier generation
+	outdated  podState = "outdated" // it belongs to an earlier generation
 	waiting   podState = "waiting"
 	running   podState = "running"
 	reported  podState = "reported" // it runs, and its driver has ended the evaluation
@@ -53,30 +53,30 @@ const (
 	failed    podState = "failed"
 )
 
-// action is what a pass does.
+// action is the action of a reconciliation.
 type action string
 
 const (
-	record  action = "record"  // store which generation it is, so that no second pod is made of it
-	create  action = "create"  // make the pod, or take up the one of this generation
-	collide action = "collide" // the job fails, as its pod cannot be made
-	discard action = "discard" // delete the pod, to make another one
+	record  action = "record"  // store the generation, so that it gets no second pod
+	create  action = "create"  // create the pod, or adopt the one of this generation
+	collide action = "collide" // fail the job, as its pod cannot be created
+	discard action = "discard" // delete the pod, to create another one
 	restart action = "restart" // start over with the changed spec
 	await   action = "await"   // leave the pod as it is
 	follow  action = "follow"  // the pod runs
-	finish  action = "finish"  // take what the driver has reported, and tell it to stop
-	dismiss action = "dismiss" // tell the driver of a job that has ended to stop
+	finish  action = "finish"  // store the report of the driver, and request it to stop
+	dismiss action = "dismiss" // request the driver of a job that has ended to stop
 	hold    action = "hold"    // there is no pod while the job is suspended
 	stop    action = "stop"    // delete the pod of a job that is suspended
-	refuse  action = "refuse"  // the job fails, as it names no queue, and its pod goes
+	refuse  action = "refuse"  // fail the job, as it names no queue, and delete its pod
 	succeed action = "succeed"
 	fail    action = "fail"
-	miss    action = "miss" // the job fails, as its pod is gone
+	miss    action = "miss" // fail the job, as its pod is gone
 	cancel  action = "cancel"
 	rest    action = "rest"
 )
 
-// transitions are the actions by the position of a job and the state of its pod.
+// transitions maps the position of a job and the state of its pod to an action.
 var transitions = transition.Table[position, podState, action]{
 	Name:   "LMEvalJob",
 	States: []position{unrecorded, unscheduled, scheduled, cancelled, suspended, unqueued, complete, changed},
@@ -101,8 +101,8 @@ var transitions = transition.Table[position, podState, action]{
 	Entered: []position{cancelled, suspended, unqueued, changed},
 }
 
-// positionOf reads the stored status. Without any time in it nothing was scheduled. With the job manager a job must name a queue, which
-// decides when it runs.
+// positionOf derives the position from the stored status. A status without times means that no pod was scheduled. With the job
+// manager a job must name a queue, which decides when it runs.
 func positionOf(job *v1alpha1.LMEvalJob, managed bool) position {
 	last, state := generationOf(job), job.Status.State
 	if job.Status.LastScheduleTime == nil && job.Status.CompleteTime == nil {
@@ -132,10 +132,10 @@ func positionOf(job *v1alpha1.LMEvalJob, managed bool) position {
 	return unscheduled
 }
 
-// noQueue is why a job fails that names no queue.
+// noQueue is the failure of a job that names no queue.
 const noQueue = "job requires " + kueue.QueueLabel + " label"
 
-// generationOf reads the annotation, zero for none.
+// generationOf reads the annotation, and returns zero if there is none.
 func generationOf(object metav1.Object) int64 {
 	last, err := strconv.ParseInt(object.GetAnnotations()[generation], 10, 64)
 	if err != nil {
@@ -144,7 +144,8 @@ func generationOf(object metav1.Object) int64 {
 	return last
 }
 
-// stateOfPod is what is seen of the pod of a job, and why it has ended. The driver is believed as long as the evaluation runs.
+// stateOfPod returns the observed state of a job's pod, and why it has ended. While the evaluation runs, the report of the driver
+// takes precedence.
 func stateOfPod(job *v1alpha1.LMEvalJob, pod *corev1.Pod, driver progress) (podState, string) {
 	fetched := reconcile.FetchResult[*corev1.Pod]{Value: pod}
 	switch runs.Stage(job, fetched, strconv.FormatInt(job.Generation, 10)) { //nolint:exhaustive // the pod was read
@@ -174,5 +175,5 @@ func stateOfPod(job *v1alpha1.LMEvalJob, pod *corev1.Pod, driver progress) (podS
 	return running, ""
 }
 
-// stuck reports whether a container cannot start. An image that could not be pulled once is tried again.
+// stuck reports whether a container cannot start. The kubelet retries a failed pull of an image.
 func stuck(reason string) bool { return reason != "ErrImagePull" && inspect.Stuck(reason) }

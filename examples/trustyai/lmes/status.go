@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// act takes the action, and has the status that follows. A pod is made only of a spec that is valid, and when all it needs is there.
+// act performs the action, and sets the resulting status. A pod is created only for a valid spec, and when all its inputs exist.
 func (obs *Observation) act(a action, problem string) {
 	obs.action = a
 	switch a {
@@ -30,7 +30,8 @@ func (obs *Observation) act(a action, problem string) {
 		obs.begin("")
 	case restart:
 		obs.begin("")
-		// A time that somebody else has set stays when it is left out. This one takes its place, and the next pass leaves it out.
+		// Leaving the field out would not clear a time that another field manager has set. This reconciliation overwrites it, and the
+		// next one leaves it out.
 		obs.status.CompleteTime = &obs.now
 	case follow:
 		obs.status.State = v1alpha1.JobRunning
@@ -58,7 +59,7 @@ func (obs *Observation) act(a action, problem string) {
 	}
 }
 
-// take copies what the driver has reported.
+// take copies the report of the driver.
 func (obs *Observation) take() {
 	if r := obs.fetched.driver.Value; obs.fetched.driver.OK() {
 		obs.status.Reason, obs.status.Message = r.Reason, conditions.Bound(r.Message)
@@ -66,7 +67,7 @@ func (obs *Observation) take() {
 	}
 }
 
-// prepare finds out whether the pod can be made.
+// prepare checks whether the pod can be created.
 func (obs *Observation) prepare() {
 	obs.begin("")
 	if problem := validate(&obs.job.Spec); problem != "" {
@@ -93,11 +94,11 @@ func (obs *Observation) end(reason v1alpha1.JobReason, message string) {
 	obs.status.CompleteTime = &obs.now
 }
 
-// ObserveApply has the job scheduled when its pod was made. A pod that the API server does not take at all ends the job; after every other
-// error it is tried again.
+// ObserveApply marks the job as scheduled when its pod was created. A pod that the API server refuses ends the job; after any other
+// error the operator retries.
 func (r Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, outcome reconcile.ApplyOutcome) Observation {
 	if answer, known := r.drivers.Answer(outcome, keyOf(obs.fetched.pod.Value)); known && answer.HasError() {
-		obs.status.CompleteTime = nil // until the driver knows
+		obs.status.CompleteTime = nil // until the driver answers
 	}
 	if obs.action != create || outcome.Blocked != nil {
 		return obs
@@ -122,7 +123,7 @@ func (r Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, out
 	return obs
 }
 
-// DecorateStatus writes the status, and announces what has happened in this pass. The status of the product has no conditions.
+// DecorateStatus writes the status, and emits the events of this reconciliation. The status of the product has no conditions.
 func (Reconciler) DecorateStatus(
 	status *v1alpha1.LMEvalJobStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.LMEvalJob], obs Observation,
 ) {

@@ -28,7 +28,7 @@ var models = []string{
 	"hf", "openai-completions", "openai-chat-completions", "local-completions", "local-chat-completions", "watsonx_llm", "textsynth",
 }
 
-// validate returns what is wrong with the spec, empty for nothing.
+// validate returns the error in the spec, or the empty string.
 func validate(spec *v1alpha1.LMEvalJobSpec) string {
 	for _, check := range []func(*v1alpha1.LMEvalJobSpec) error{
 		checkModel, checkFields, checkOutputs, checkOffline, checkGit,
@@ -49,7 +49,7 @@ type field struct {
 	pattern     *regexp.Regexp
 }
 
-// match names the first field whose value does not match, with its pattern.
+// match returns an error with the first field whose value does not match, and its pattern.
 func match(fields ...field) error {
 	for _, f := range fields {
 		if !f.pattern.MatchString(f.value) {
@@ -66,7 +66,7 @@ func checkModel(spec *v1alpha1.LMEvalJobSpec) error {
 	return fmt.Errorf("invalid model: %q must be one of %s", spec.Model, strings.Join(models, ", "))
 }
 
-// checkFields looks at the arguments, the tasks and the numbers.
+// checkFields checks the arguments, the tasks and the numbers.
 func checkFields(spec *v1alpha1.LMEvalJobSpec) error {
 	var fields []field
 	arguments := func(kind string, list []v1alpha1.Argument) {
@@ -123,12 +123,12 @@ func checkOffline(spec *v1alpha1.LMEvalJobSpec) error {
 	return nil
 }
 
-// leaves reports whether a path may lead out of its directory, or is written in a way that hides where it leads.
+// leaves reports whether a path may lead out of its directory, or is not in its canonical form.
 func leaves(p string) bool {
 	return slices.ContainsFunc(strings.Split(p, "/"), func(element string) bool { return element == "." || element == ".." })
 }
 
-// gitOf is the repository of the tasks, nil for none.
+// gitOf returns the repository of the tasks, or nil.
 func gitOf(tasks *v1alpha1.TaskList) *v1alpha1.GitSource {
 	if tasks.CustomTasks == nil || len(tasks.TaskNames) == 0 || tasks.CustomTasks.Source.Git == nil || tasks.CustomTasks.Source.Git.URL == "" {
 		return nil

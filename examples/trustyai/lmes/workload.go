@@ -20,7 +20,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/jobmgr"
 )
 
-// workloadName names what waits in the queue for this spec of a job: another one for another spec, save what the queue itself sets.
+// workloadName returns the name of the workload for this spec of a job. It changes with the spec, except for fields that the queue
+// sets.
 func workloadName(job *v1alpha1.LMEvalJob) string {
 	spec := job.Spec.DeepCopy()
 	spec.Suspend = nil
@@ -35,7 +36,8 @@ func workloadName(job *v1alpha1.LMEvalJob) string {
 	return naming.DNSSubdomain("lmevaljob-" + job.Name + "-" + hex.EncodeToString(sum[:])[:5])
 }
 
-// planWorkload plans what waits in the queue until the job manager lets the job run. It stays as it is when the job has ended.
+// planWorkload plans the workload, which stays in the queue until the job manager runs the job. It does not change when the job has
+// ended.
 func (obs Observation) planWorkload(plan *reconcile.PlanResult) {
 	job := obs.job
 	workload := &kueue.Workload{ObjectMeta: metav1.ObjectMeta{
@@ -48,7 +50,7 @@ func (obs Observation) planWorkload(plan *reconcile.PlanResult) {
 	}
 	pod := podOf{job, obs.settings, found[images.Evaluation], found[images.Driver], obs.bundle != ""}.build()
 	if placed(job) {
-		pod.Spec.Affinity = nil // where an earlier workload was admitted
+		pod.Spec.Affinity = nil // the nodes of an earlier admission
 	}
 	workload.Spec = kueue.WorkloadSpec{QueueName: job.Labels[kueue.QueueLabel], PodSets: []kueue.PodSet{{
 		Name: naming.DNSLabel(job.Name), Count: 1, Template: corev1.PodTemplateSpec{Spec: pod.Spec},
@@ -56,7 +58,7 @@ func (obs Observation) planWorkload(plan *reconcile.PlanResult) {
 	plan.Apply(workload, apply.CreateOnly("spec.podSets"))
 }
 
-// placed reports whether the job manager has chosen nodes for a job.
+// placed reports whether the job manager has selected nodes for a job.
 func placed(job *v1alpha1.LMEvalJob) bool {
 	return slices.ContainsFunc(job.ManagedFields, func(e metav1.ManagedFieldsEntry) bool {
 		return strings.HasPrefix(e.Manager, jobmgr.Name+":")

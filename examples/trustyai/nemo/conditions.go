@@ -12,8 +12,8 @@ func (Reconciler) GetConditions(n *v1alpha1.NemoGuardrails) []metav1.Condition {
 	return n.Status.Conditions
 }
 
-// SetConditions implements reconcile.ConditionAdapter. A server whose gateway was never found has none, as in the product, unless
-// something has failed.
+// SetConditions implements reconcile.ConditionAdapter. As in the product, a server whose gateway was never found has no conditions,
+// unless it has failed.
 func (Reconciler) SetConditions(n *v1alpha1.NemoGuardrails, conditions []metav1.Condition) {
 	gateway := n.Status.MCPGateway
 	ready := meta.FindStatusCondition(conditions, "Ready")

@@ -13,16 +13,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "trustyai-nemo-guardrails"
 
-// Finalizer is on every server: it has a ClusterRoleBinding, and a filter in the namespace of a gateway.
+// Finalizer is set on every server, because a server has a ClusterRoleBinding, and a filter in the namespace of a gateway.
 const Finalizer = "trustyai.opendatahub.io/nemo-guardrails-finalizer"
 
-// New declares the controller of NemoGuardrails. The operator's own settings are in its namespace.
+// New declares the controller of NemoGuardrails. The settings of the operator are in its namespace.
 func New(operatorNamespace string) *controller.Controller {
 	return controller.New(Name, Reconciler{operatorNamespace}).
-		Reads(&v1alpha1.NemoGuardrails{}, controller.Resource("nemoguardrails")). // no regular plural
+		Reads(&v1alpha1.NemoGuardrails{}, controller.Resource("nemoguardrails")). // an irregular plural
 		Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).
 		Owns(&appsv1.Deployment{}, controller.Inspector(inspectDeployment)).Owns(&rbacv1.ClusterRoleBinding{}).
 		Owns(&foreign.Route{}, controller.Optional, controller.Inspector(inspectRoute)).
@@ -33,7 +33,7 @@ func New(operatorNamespace string) *controller.Controller {
 		Options(controller.Options{Apply: apply.Options{Finalizer: Finalizer}}).Build()
 }
 
-// inspectDeployment reports a Deployment as ready as soon as it is applied, as the product does.
+// inspectDeployment reports a Deployment as ready when it is applied, as in the product.
 func inspectDeployment(*appsv1.Deployment) health.Component {
 	return health.Component{State: health.Ready, Reason: "DeploymentReady", Message: "Deployment is ready"}
 }

@@ -18,16 +18,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
 )
 
-// bundle is the volume with all certificates of authorities.
+// bundle is the volume with all CA certificates.
 const bundle = "ca-bundle-transfer"
 
-// source is a ConfigMap with certificates of authorities.
+// source is a ConfigMap with CA certificates.
 type source struct {
 	configMap, path string
 	keys            []string
 }
 
-// sourcesOf are the cluster's bundle, the authority of its services, and the user's own.
+// sourcesOf returns the cluster's bundle, the authority of its services, and the user's own certificates.
 func sourcesOf(n *v1alpha1.NemoGuardrails) []source {
 	out := []source{
 		{"odh-trusted-ca-bundle", "/tmp/odh-trusted-ca-bundle/", []string{"ca-bundle.crt"}},
@@ -45,7 +45,7 @@ func sourcesOf(n *v1alpha1.NemoGuardrails) []source {
 
 var keyPattern = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9\-_.]*[a-zA-Z0-9])?$`)
 
-// badKey is what is wrong with the user's certificates.
+// badKey returns the error in the user's certificates.
 func badKey(n *v1alpha1.NemoGuardrails) string {
 	user := n.Spec.CABundleConfig
 	if user == nil {
@@ -63,8 +63,8 @@ func badKey(n *v1alpha1.NemoGuardrails) string {
 	return ""
 }
 
-// authorities is which certificates were found, with the product's errors. The one of the cluster's services is there as soon as the plan
-// was applied.
+// authorities returns which certificates were found, with the errors of the product. Those of the cluster's services exist when the
+// plan is applied.
 func (obs Observation) authorities() *v1alpha1.CAStatus {
 	out, sources := &v1alpha1.CAStatus{OpenShiftServingCAFound: true}, sourcesOf(obs.owner)
 	missing := func(s source) string {
@@ -82,10 +82,10 @@ func (obs Observation) authorities() *v1alpha1.CAStatus {
 	return out
 }
 
-// deployment runs the server with its configurations and the certificates that were found.
+// deployment returns the Deployment of the server, with its configurations and the certificates that were found.
 func (obs Observation) deployment() *appsv1.Deployment {
 	n := obs.owner
-	replicas := int32(min(max(n.Spec.Replicas, 1), math.MaxInt32)) //nolint:gosec // bounded here
+	replicas := int32(min(max(n.Spec.Replicas, 1), math.MaxInt32)) //nolint:gosec // limited here
 	d := guardrails.Deployment(n, replicas, map[string]string{"app": n.Name})
 	d.Spec.Template.Annotations = map[string]string{guardrails.Domain + "nemo-config-hash": obs.hash()}
 	pod := &d.Spec.Template.Spec
@@ -135,7 +135,7 @@ func (obs Observation) deployment() *appsv1.Deployment {
 	return d
 }
 
-// configID is the configuration that is used where none is named.
+// configID returns the configuration that is used if a request names none.
 func configID(n *v1alpha1.NemoGuardrails) string {
 	first := ""
 	for _, config := range n.Spec.NemoConfigs {
@@ -147,7 +147,7 @@ func configID(n *v1alpha1.NemoGuardrails) string {
 	return first
 }
 
-// sources are the certificates that were found; the one of the cluster's services is a child.
+// sources returns the certificates that were found. The ConfigMap for the cluster's services is a child.
 func (obs Observation) sources() (out []source) {
 	for i, s := range sourcesOf(obs.owner) {
 		if i == 1 || obs.fetched.files[s.configMap].Value != nil {
@@ -157,7 +157,7 @@ func (obs Observation) sources() (out []source) {
 	return out
 }
 
-// collector puts all certificates into one file before the server starts.
+// collector returns the container that merges all certificates into one file before the server starts.
 func (obs Observation) collector() corev1.Container {
 	var paths []string
 	for _, s := range obs.sources() {

@@ -1,2 +1,2 @@
-// Package nemo is the controller of NemoGuardrails: a server that runs guardrails which users have written.
+// Package nemo reconciles NemoGuardrails: a server that runs the guardrails of users.
 package nemo

@@ -20,7 +20,7 @@ const (
 	filterName = "mcp-sse-strip"
 )
 
-// gateway is what was found of the gateway that a server asks for.
+// gateway is the gateway of a server, as found.
 type gateway struct {
 	wanted       *v1alpha1.MCPGateway
 	name         string // of the Gateway, empty when there is none
@@ -28,7 +28,8 @@ type gateway struct {
 	missing, err error  // why it was not found
 }
 
-// fetchGateway finds the first gateway that is extended for the Model Context Protocol and has the wanted name, if one is wanted.
+// fetchGateway finds the first gateway with an extension for the Model Context Protocol, and with the wanted name if the server sets
+// one.
 func fetchGateway(ctx context.Context, reader reconcile.Reader, n *v1alpha1.NemoGuardrails) (g gateway) {
 	if n.Spec.Template == nil || n.Spec.Template.Pod == nil || n.Spec.Template.Pod.MCPGateway == nil {
 		return g
@@ -85,7 +86,7 @@ func hasBBR(f *foreign.EnvoyFilter) bool {
 	return false
 }
 
-// plan plans the filter, which belongs to all servers behind the gateways of that namespace and goes with the last of them.
+// plan plans the filter, which belongs to all servers that use the gateways of that namespace, and is deleted with the last of them.
 func (g gateway) plan(plan *reconcile.PlanResult) error {
 	if g.name == "" || !g.bbr {
 		return nil
@@ -114,7 +115,7 @@ func (g gateway) plan(plan *reconcile.PlanResult) error {
 	return err
 }
 
-// script turns the events of an answer into its last message, which the guardrails can read.
+// script reduces the event stream of an answer to its last message, which the guardrails can read.
 const script = `function envoy_on_response(handle)
   local headers = handle:headers()
   local kind = headers:get("content-type") or ""
@@ -131,7 +132,7 @@ const script = `function envoy_on_response(handle)
 end
 `
 
-// status is what was found, as the product reports it. Without a gateway that is asked for there is none.
+// status returns the status of the gateway in the form of the product, or nil if the server uses none.
 func (g gateway) status() (*v1alpha1.MCPGatewayStatus, *v1alpha1.BBRPluginStatus) {
 	if g.wanted == nil {
 		return nil, nil

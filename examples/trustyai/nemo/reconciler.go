@@ -22,19 +22,19 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
 )
 
-// Reconciler is the domain logic of NemoGuardrails. Create its controller with [New].
+// Reconciler implements the phases of NemoGuardrails. Create its controller with [New].
 type Reconciler struct{ operatorNamespace string }
 
 type pass = reconcile.ReconcileContext[*v1alpha1.NemoGuardrails]
 
-// Fetched is what was read for a server.
+// Fetched contains the objects that were read for a server.
 type Fetched struct {
 	settings reconcile.FetchResult[*corev1.ConfigMap]
 	files    map[string]reconcile.FetchResult[*corev1.ConfigMap] // of the namespace, by name
 	gateway  gateway
 }
 
-// FetchRemoteState reads what the plan and the status depend on.
+// FetchRemoteState reads the inputs of the plan and of the status.
 func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
 	n := rc.Object
 	if !n.DeletionTimestamp.IsZero() {
@@ -55,17 +55,17 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 	return f
 }
 
-// Observation is what follows from what was read.
+// Observation is derived from Fetched.
 type Observation struct {
 	owner   *v1alpha1.NemoGuardrails
 	fetched Fetched
 	images  map[string]string
 	auth    bool
-	waits   string // what has to come first
+	waits   string // the missing prerequisite
 	unset   error  // why there are no images
 }
 
-// ComposeState finds what is missing.
+// ComposeState derives the observation.
 func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
 	obs := Observation{owner: rc.Object, fetched: f, auth: proxy.Enabled(rc.Object.Annotations)}
 	obs.images, obs.unset = images.Resolve(f.settings, images.Nemo, images.Proxy)
@@ -85,7 +85,7 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 	return obs
 }
 
-// PlanResources returns the children. While something is waited for the server stays as it is.
+// PlanResources returns the children. While a prerequisite is missing the server stays as it is.
 func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
 	if obs.unset != nil {
 		return plan, obs.unset
@@ -130,7 +130,7 @@ func (obs Observation) sidecar() proxy.Sidecar {
 	}
 }
 
-// hash is of all files of the configurations, so that the pods follow them.
+// hash returns the hash of all files of the configurations. A change of it replaces the pods.
 func (obs Observation) hash() string {
 	sum := sha256.New()
 	for _, config := range obs.owner.Spec.NemoConfigs {
@@ -145,7 +145,7 @@ func (obs Observation) hash() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// DecorateStatus sets the product's conditions, and what was found.
+// DecorateStatus sets the conditions of the product, and the found gateway and certificates.
 func (Reconciler) DecorateStatus(
 	status *v1alpha1.NemoGuardrailsStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1alpha1.NemoGuardrails],
 	obs Observation,
@@ -160,7 +160,7 @@ func (Reconciler) DecorateStatus(
 	status.MCPGateway, status.BBRPlugin = obs.fetched.gateway.status()
 	cm.Delete("ServiceReady") // the product has none
 	guardrails.Readiness(cm, "Deployment", true, nil)
-	route, _ := cm.Get("RouteReady") // of the engine, which inspects the children
+	route, _ := cm.Get("RouteReady") // set by the engine, which inspects the children
 	if guardrails.Readiness(cm, "Route", route.Status == metav1.ConditionTrue, nil) {
 		status.Phase = guardrails.Ready
 		cm.MarkTrue("ReconcileComplete", "ReconcileCompleted", "Reconcile completed successfully")

@@ -23,23 +23,23 @@ func labelOf(auto *v1alpha1.AutoConfig) string {
 	return cmp.Or(auto.DetectorServiceLabelToMatch, defaultLabel)
 }
 
-// counts reports whether a model generates or detects for the orchestrator.
+// counts reports whether a model is a generator or a detector for the orchestrator.
 func counts(m *foreign.InferenceService, auto *v1alpha1.AutoConfig) bool {
 	return m.Name == auto.InferenceServiceToGuardrail || m.Labels[labelOf(auto)] == "true"
 }
 
-// found is what a configuration is made of.
+// found contains the inputs of a configuration.
 type found struct {
 	generation v1alpha1.DetectedService
 	detectors  []v1alpha1.DetectedService
 	builtIn    bool
-	// waits is why there is no configuration yet.
+	// waits is the reason why there is no configuration yet.
 	waits string
-	// rejected are the detectors that are left out, and why, in one line.
+	// rejected lists the detectors that are left out, with reasons, in one line.
 	rejected string
 }
 
-// discover finds the model that generates and those that detect. What is missing is waited for.
+// discover finds the generator and the detectors. It sets waits if one of them is missing.
 func discover(o *v1alpha1.GuardrailsOrchestrator, f Fetched) (out found) {
 	out.builtIn = o.Spec.EnableBuiltInDetectors
 	if len(f.runtimes.Value.Items) == 0 {
@@ -70,7 +70,7 @@ func discover(o *v1alpha1.GuardrailsOrchestrator, f Fetched) (out found) {
 	return out
 }
 
-// detectors selects the models that detect: all that are left are used.
+// detectors selects the detectors: all candidates that are not rejected.
 func detectors(o *v1alpha1.GuardrailsOrchestrator) templates.Selector[foreign.InferenceService] {
 	label := labelOf(o.Spec.AutoConfig)
 	return templates.Selector[foreign.InferenceService]{
@@ -82,7 +82,7 @@ func detectors(o *v1alpha1.GuardrailsOrchestrator) templates.Selector[foreign.In
 	}
 }
 
-// generation finds the model that generates, by its name or its URL.
+// generation finds the generator by its name or its URL.
 func (f Fetched) generation(o *v1alpha1.GuardrailsOrchestrator) (v1alpha1.DetectedService, string) {
 	name := o.Spec.AutoConfig.InferenceServiceToGuardrail
 	if strings.Contains(name, "://") {
@@ -98,7 +98,7 @@ func (f Fetched) generation(o *v1alpha1.GuardrailsOrchestrator) (v1alpha1.Detect
 	return v1alpha1.DetectedService{}, fmt.Sprintf("could not find InferenceService with name %q in namespace %s", name, o.Namespace)
 }
 
-// detected resolves the address of a model: the first port of its Service, or that of the URL, or that of its runtime.
+// detected resolves the address of a model. The port is the first one of its Service, or that of the URL, or that of its runtime.
 func (f Fetched) detected(m *foreign.InferenceService, address string) (v1alpha1.DetectedService, string) {
 	at, err := url.Parse(address)
 	if err != nil || at.Hostname() == "" {
@@ -147,7 +147,7 @@ func (f Fetched) runtimePort(m *foreign.InferenceService) string {
 	return ""
 }
 
-// names of the detectors, the built-in one last.
+// names returns the names of the detectors, the built-in one last.
 func (f found) names() (names []string) {
 	for _, d := range f.detectors {
 		names = append(names, d.Name)
@@ -158,7 +158,7 @@ func (f found) names() (names []string) {
 	return names
 }
 
-// secure are the services with a certificate, the one that generates first.
+// secure returns the services with a certificate, the generator first.
 func (f found) secure() (out []v1alpha1.DetectedService) {
 	for _, d := range append([]v1alpha1.DetectedService{f.generation}, f.detectors...) {
 		if d.TLSSecret != "" {
@@ -168,7 +168,7 @@ func (f found) secure() (out []v1alpha1.DetectedService) {
 	return out
 }
 
-// config is the configuration of the orchestrator.
+// config returns the configuration of the orchestrator.
 func (f found) config(auth bool) string {
 	var b strings.Builder
 	line := func(indent int, format string, args ...any) {
@@ -216,7 +216,7 @@ func (f found) config(auth bool) string {
 	return b.String()
 }
 
-// gateway is the configuration of the gateway.
+// gateway returns the configuration of the gateway.
 func (f found) gateway() string {
 	var b strings.Builder
 	b.WriteString("orchestrator:\n  host: \"localhost\"\n  port: 8032\ndetectors:\n")

@@ -10,13 +10,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "trustyai-guardrails-orchestrator"
 
-// Finalizer is on every orchestrator: it has a ClusterRoleBinding.
+// Finalizer is set on every orchestrator, because an orchestrator has a ClusterRoleBinding.
 const Finalizer = "trustyai.opendatahub.io/gorch-finalizer"
 
-// New declares the controller of GuardrailsOrchestrator. The operator's own settings are in its namespace.
+// New declares the controller of GuardrailsOrchestrator. The settings of the operator are in its namespace.
 func New(operatorNamespace string) *controller.Controller {
 	count := &counter{}
 	return controller.New(Name, Reconciler{operatorNamespace}).

@@ -18,7 +18,7 @@ var orchestrators = counters.Counter("trustyai_guardrails_orchestrators",
 	"Orchestrators by what they use, counted when they get their first status.",
 	"orchestrator_namespace", "using_built_in_detectors", "using_sidecar_gateway")
 
-// counter counts the orchestrators when they are new.
+// counter counts new orchestrators.
 type counter struct {
 	counters.Quiet
 	reader client.Reader // of the cache

@@ -25,12 +25,12 @@ const authority = "/etc/tls/ca/service-ca.crt"
 
 // part is a program of the pods.
 type part struct {
-	name          string // as in the names of its proxy
+	name          string // the name of its proxy
 	suffix, image string
 	port, secured int32 // without and with a proxy
 	health        int32 // of its proxy
 	servicePort   string
-	unproxied     string // the port of the Service past its proxy, empty for none
+	unproxied     string // the port of the Service that bypasses its proxy, or empty
 	upstream      string
 	fileUpstream  string
 }
@@ -39,7 +39,7 @@ func (p part) configMap(owner string) string {
 	return guardrails.Name(owner, "-kube-rbac-proxy-"+p.name+"-config")
 }
 
-// parts are the programs that run, in the order of the containers.
+// parts returns the programs of the orchestrator, in the order of the containers.
 func (obs Observation) parts() (out []part) {
 	spec := obs.owner.Spec
 	if !spec.DisableOrchestrator {
@@ -82,7 +82,7 @@ func (obs Observation) sidecar(p part) proxy.Sidecar {
 	return s
 }
 
-// service has the ports of the programs, or of their proxies.
+// service returns the Service with the ports of the programs, or of their proxies.
 func (obs Observation) service() *corev1.Service {
 	var ports []corev1.ServicePort
 	add := func(name string, port int32) { ports = append(ports, guardrails.Port(name, port, port)) }
@@ -102,7 +102,7 @@ func (obs Observation) service() *corev1.Service {
 	return guardrails.Service(obs.owner, serviceOf(obs.owner), ports...)
 }
 
-// deployment runs the programs and their proxies.
+// deployment returns the Deployment of the programs and their proxies.
 func (obs Observation) deployment() *appsv1.Deployment {
 	o := obs.owner
 	d := guardrails.Deployment(o, 1, guardrails.PodLabels(o.Name))
@@ -163,7 +163,7 @@ func (obs Observation) container(p part) corev1.Container {
 
 func (obs Observation) logLevel() string { return cmp.Or(obs.owner.Spec.LogLevel, "info") }
 
-// orchestrate completes the container of the orchestrator itself.
+// orchestrate completes the container of the orchestrator.
 func (obs Observation) orchestrate(c *corev1.Container) {
 	o, otel := obs.owner, obs.owner.Spec.OTelExporter
 	set := func(name, value string) { c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value}) }
@@ -215,7 +215,7 @@ func exported(otel v1alpha1.OTelExporter) string {
 	return strings.Join(names, ",")
 }
 
-// tlsSecrets are those of the models that were found and of the spec, each once.
+// tlsSecrets returns the Secrets of the models that were found and of the spec, without duplicates.
 func (obs Observation) tlsSecrets() (names []string) {
 	for _, d := range obs.found.secure() {
 		names = append(names, d.TLSSecret)
@@ -259,7 +259,7 @@ func (obs Observation) volumes() (out []corev1.Volume) {
 	return out
 }
 
-// routesOf are the routes to the programs that run.
+// routesOf returns the routes to the programs.
 func routesOf(o *v1alpha1.GuardrailsOrchestrator) (out []guardrails.Route) {
 	service, termination := serviceOf(o), proxy.Termination(o.Annotations)
 	if !o.Spec.DisableOrchestrator {
@@ -275,7 +275,7 @@ func routesOf(o *v1alpha1.GuardrailsOrchestrator) (out []guardrails.Route) {
 	return out
 }
 
-// monitor reads the metrics of the built-in detectors, past their proxy.
+// monitor returns the ServiceMonitor of the built-in detectors, which bypasses their proxy.
 func (obs Observation) monitor() (*foreign.ServiceMonitor, error) {
 	o, port := obs.owner, builtIn
 	if obs.auth {

@@ -1,2 +1,2 @@
-// Package orchestrator is the controller of GuardrailsOrchestrator: a program that runs detectors on what a model reads and writes.
+// Package orchestrator reconciles GuardrailsOrchestrator: a server that runs detectors on the input and output of a model.
 package orchestrator

@@ -16,18 +16,18 @@ import (
 
 type pass = reconcile.ReconcileContext[*v1alpha1.GuardrailsOrchestrator]
 
-// Fetched is what was read for an orchestrator.
+// Fetched contains the objects that were read for an orchestrator.
 type Fetched struct {
 	settings, config, gateway   reconcile.FetchResult[*corev1.ConfigMap]
 	generated, generatedGateway reconcile.FetchResult[*corev1.ConfigMap]
 	models                      reconcile.FetchResult[*foreign.InferenceServiceList]
 	runtimes                    reconcile.FetchResult[*foreign.ServingRuntimeList]
-	services                    map[string]reconcile.FetchResult[*corev1.Service] // of the models that count, by their names
+	services                    map[string]reconcile.FetchResult[*corev1.Service] // of the models in use, by name
 	secrets                     map[string]reconcile.FetchResult[*corev1.Secret]
 	routes                      map[string]reconcile.FetchResult[*foreign.Route]
 }
 
-// FetchRemoteState reads what the plan and the status depend on.
+// FetchRemoteState reads the inputs of the plan and of the status.
 func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
 	o := rc.Object
 	if !o.DeletionTimestamp.IsZero() {
@@ -70,5 +70,5 @@ func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reade
 	return f
 }
 
-// certificateOf is the Secret with the certificate that a model serves with.
+// certificateOf returns the name of the Secret with the serving certificate of a model.
 func certificateOf(model string) string { return model + "-predictor-serving-cert" }

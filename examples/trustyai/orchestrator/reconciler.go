@@ -20,19 +20,19 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
 )
 
-// Reconciler is the domain logic of GuardrailsOrchestrator. Create its controller with [New].
+// Reconciler implements the phases of GuardrailsOrchestrator. Create its controller with [New].
 type Reconciler struct{ operatorNamespace string }
 
-// Observation is what follows from what was read.
+// Observation is derived from Fetched.
 type Observation struct {
 	owner   *v1alpha1.GuardrailsOrchestrator
 	fetched Fetched
 	images  map[string]string
 	auth    bool
 	found   found
-	// config and gateway are the ConfigMaps that are mounted, and what they say.
+	// config and gateway are the mounted ConfigMaps, with their content.
 	config, gateway content
-	// invalid is what is wrong with the spec, waits what has to come first.
+	// invalid is the error in the spec, waits the missing prerequisite.
 	invalid, waits string
 	unset          error // why there are no images
 }
@@ -84,7 +84,7 @@ func (obs *Observation) wait(message string) {
 	}
 }
 
-// given takes the configuration of a user, which goes before a generated one.
+// given uses the configuration of a user, which takes precedence over a generated one.
 func (obs *Observation) given(c *content, name *string, fetched reconcile.FetchResult[*corev1.ConfigMap]) {
 	if ptr.Deref(name, "") == "" {
 		return
@@ -97,7 +97,7 @@ func (obs *Observation) given(c *content, name *string, fetched reconcile.FetchR
 	c.text = fetched.Value.Data["config.yaml"]
 }
 
-// invalid is what fields of the spec say against each other.
+// invalid returns the contradiction in the spec, if any.
 func invalid(spec *v1alpha1.GuardrailsOrchestratorSpec) string {
 	configured := ptr.Deref(spec.OrchestratorConfig, "") != "" || spec.AutoConfig != nil
 	switch {
@@ -111,7 +111,7 @@ func invalid(spec *v1alpha1.GuardrailsOrchestratorSpec) string {
 	return ""
 }
 
-// PlanResources returns the children. While something is waited for the Deployment stays as it is.
+// PlanResources returns the children. While a prerequisite is missing the Deployment stays as it is.
 func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
 	if obs.invalid != "" || obs.unset != nil {
 		return plan, obs.unset
@@ -144,11 +144,11 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 	return plan, nil
 }
 
-// diverged is a label of a configuration of the gateway that is not the one that would be generated now.
+// diverged is a label of a configuration of the gateway that differs from the one that would be generated now.
 const diverged = "trustyai/has-diverged-from-auto-config"
 
-// configure plans the generated configurations. The one of the gateway is the user's to change once it is there; a label reports that it
-// was changed.
+// configure plans the generated configurations. A user may change the one of the gateway after its creation; a label reports the
+// change.
 func (obs Observation) configure(plan *reconcile.PlanResult) {
 	o := obs.owner
 	if o.Spec.AutoConfig == nil || o.Spec.DisableOrchestrator {
@@ -175,7 +175,7 @@ func (obs Observation) configure(plan *reconcile.PlanResult) {
 	}
 }
 
-// GetComponentHealth reports what is wrong with the spec.
+// GetComponentHealth reports the error in the spec.
 func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 	if obs.invalid == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/guardrails"
 )
 
-// DecorateStatus sets the product's conditions, the phase, and what was generated.
+// DecorateStatus sets the conditions of the product, the phase, and the generated configuration.
 func (Reconciler) DecorateStatus(
 	status *v1alpha1.GuardrailsOrchestratorStatus, cm *conditions.Manager,
 	_ reconcile.StatusContext[*v1alpha1.GuardrailsOrchestrator], obs Observation,
@@ -50,7 +50,7 @@ func (Reconciler) DecorateStatus(
 	cm.MarkTrue("ReconcileComplete", "ReconcileCompleted", "GuardrailsOrchestrator resource successfully initialized")
 }
 
-// unpublished are the routes that no router has admitted, in the order of the routes.
+// unpublished returns the routes that no router has admitted, in the order of the routes.
 func (obs Observation) unpublished() (problems []string) {
 	for _, route := range routesOf(obs.owner) {
 		if !obs.fetched.routes[route.Name].Value.Admitted() {
@@ -60,7 +60,7 @@ func (obs Observation) unpublished() (problems []string) {
 	return problems
 }
 
-// state is what was generated; while something is waited for that is what it was.
+// state returns the generated configuration, or the previous one while a prerequisite is missing.
 func (obs Observation) state() *v1alpha1.AutoConfigState {
 	if obs.owner.Spec.AutoConfig == nil || obs.owner.Spec.DisableOrchestrator {
 		return nil

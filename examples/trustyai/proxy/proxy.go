@@ -1,4 +1,4 @@
-// Package proxy makes the sidecar that lets only those through to a program who may get its Service.
+// Package proxy builds a sidecar that authorizes requests to a program. It admits clients that may get the program's Service.
 package proxy
 
 import (
@@ -11,54 +11,54 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// EnableAuth is the annotation of an owner that asks for a proxy, with the value true in any case.
+// EnableAuth is the annotation of an owner that requests a proxy, with the value true in any case.
 const EnableAuth = "security.opendatahub.io/enable-auth"
 
-// Enabled reports whether the annotations of an owner ask for a proxy.
+// Enabled reports whether the annotations of an owner request a proxy.
 func Enabled(annotations map[string]string) bool {
 	return strings.EqualFold(annotations[EnableAuth], "true")
 }
 
-// Sidecar is a proxy before one program.
+// Sidecar is the proxy of one program.
 type Sidecar struct {
-	// Name of the container.
+	// Name is the name of the container.
 	Name string
-	// Image of the proxy.
+	// Image is the image of the proxy.
 	Image string
-	// Port that is protected, and the one of the proxy's own health.
+	// Port is the protected port, HealthPort that of the proxy's own health.
 	Port, HealthPort int32
-	// Upstream is the address of the program; FileUpstream the one in the configuration, Upstream where it is empty.
+	// Upstream is the address of the program. FileUpstream is its address in the configuration; the default is Upstream.
 	Upstream, FileUpstream string
-	// UpstreamCA is the file with the authority of the program, empty for none; FileUpstreamCA the one in the configuration.
+	// UpstreamCA is the file with the authority of the program, empty for none. FileUpstreamCA is that of the configuration.
 	UpstreamCA, FileUpstreamCA string
-	// Namespace and Service that a client must be allowed to get.
+	// Namespace and Service name the Service that a client must be allowed to get.
 	Namespace, Service string
 	// File is the configuration. Default config.yaml.
 	File string
 	// Args are further arguments.
 	Args []string
-	// Mounts are the certificates and the configuration.
+	// Mounts are the mounts of the certificates and the configuration.
 	Mounts []corev1.VolumeMount
 }
 
-// Mount is a volume that is only read.
+// Mount returns a read-only mount of a volume.
 func Mount(volume, path string) corev1.VolumeMount {
 	return corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true}
 }
 
-// FromConfigMap is a volume of all keys of a ConfigMap.
+// FromConfigMap returns a volume source with all keys of a ConfigMap.
 func FromConfigMap(name string) corev1.VolumeSource {
 	return corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: name}, DefaultMode: new(corev1.ConfigMapVolumeSourceDefaultMode),
 	}}
 }
 
-// FromSecret is a volume of all keys of a Secret.
+// FromSecret returns a volume source with all keys of a Secret.
 func FromSecret(name string) corev1.VolumeSource {
 	return corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name, DefaultMode: new(corev1.SecretVolumeSourceDefaultMode)}}
 }
 
-// Termination is how a router ends the TLS of clients of a program: with the certificate of its proxy behind it, where it has one.
+// Termination returns the TLS termination of a route: reencrypt if the program has a proxy with a certificate, else edge.
 func Termination(annotations map[string]string) string {
 	if Enabled(annotations) {
 		return "reencrypt"
@@ -104,7 +104,7 @@ func resources(cpu, memory string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 }
 
-// Config returns the configuration of the proxy: what a client must be allowed to do, and with which TLS.
+// Config returns the configuration of the proxy: the permission that a client needs, and the TLS settings.
 func (s Sidecar) Config() string {
 	upstream, authority := s.FileUpstream, ""
 	if upstream == "" {

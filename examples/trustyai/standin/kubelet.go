@@ -24,13 +24,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// evaluation is how long each one takes.
+// evaluation is the duration of an evaluation.
 const evaluation = 3 * time.Second
 
-// host is where the stub and the control plane of a demo run.
+// host is the address of the stub and of the control plane of a demo.
 const host = "127.0.0.1"
 
-// kubelet answers the commands that the operator runs in the pods of evaluations: kwok, which plays the nodes of the demo, runs none.
+// kubelet answers the commands that the operator runs in the pods of evaluations. kwok, which simulates the nodes of the demo, runs
+// no commands.
 type kubelet struct {
 	port int32
 
@@ -41,11 +42,11 @@ type kubelet struct {
 // run is the evaluation in a pod.
 type run struct {
 	pod    *corev1.Pod
-	ended  time.Time // when it ends
-	closed bool      // the driver has been told to stop
+	ended  time.Time // when the evaluation ends
+	closed bool      // the driver has received the request to stop
 }
 
-// newKubelet listens at a port of its own.
+// newKubelet listens on a free port.
 func newKubelet() (*kubelet, error) {
 	certificate, key, err := cert.GenerateSelfSignedCertKey(host, []net.IP{net.ParseIP(host)}, nil)
 	if err != nil {
@@ -63,14 +64,14 @@ func newKubelet() (*kubelet, error) {
 	server := &http.Server{
 		Handler: k, ReadHeaderTimeout: evaluation,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
-		// SPDY takes over a connection of HTTP/1.
+		// SPDY upgrades a connection of HTTP/1.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
 	go func() { fmt.Fprintln(os.Stderr, "standin:", server.ServeTLS(listener, "", "")) }()
 	return k, nil
 }
 
-// turn makes the API server ask here for commands in pods of kwok's nodes, and ends the pods whose drivers have stopped.
+// turn redirects commands in pods of kwok's nodes to this server, and ends the pods whose drivers have stopped.
 func (k *kubelet) turn(ctx context.Context, c client.Client) error {
 	var nodes corev1.NodeList
 	var pods corev1.PodList
@@ -85,7 +86,7 @@ func (k *kubelet) turn(ctx context.Context, c client.Client) error {
 		}
 		before := client.MergeFrom(node.DeepCopy())
 		node.Status.DaemonEndpoints.KubeletEndpoint.Port = k.port
-		// The API server prefers the name of the node, which no DNS has.
+		// The API server prefers the name of the node, which DNS cannot resolve.
 		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: host}}
 		errs = append(errs, c.Status().Patch(ctx, node, before))
 	}
@@ -100,7 +101,7 @@ func (k *kubelet) turn(ctx context.Context, c client.Client) error {
 	return errors.Join(errs...)
 }
 
-// follow begins the evaluations of pods that are new, and returns the pods that run although their drivers have stopped.
+// follow starts the evaluations of new pods, and returns running pods whose drivers have stopped.
 func (k *kubelet) follow(pods []corev1.Pod) (stopped []*corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -119,13 +120,13 @@ func (k *kubelet) follow(pods []corev1.Pod) (stopped []*corev1.Pod) {
 	return stopped
 }
 
-// answer is what the driver of a pod prints for a flag.
+// answer returns the output of a pod's driver for a flag.
 func (k *kubelet) answer(pod, flag string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := k.runs[pod]
 	switch {
-	case r == nil || r.closed: // the next pod of that name has not been seen yet
+	case r == nil || r.closed: // the next pod of that name is not in the cache yet
 		return "", fmt.Errorf("no driver runs in pod %s", pod)
 	case flag == "--shutdown":
 		r.closed = true
@@ -133,7 +134,7 @@ func (k *kubelet) answer(pod, flag string) (string, error) {
 	case time.Now().Before(r.ended):
 		return report(v1alpha1.JobRunning, v1alpha1.NoReason, "")
 	}
-	// What it was asked for is all that it knows.
+	// The result repeats the request.
 	asked, err := json.Marshal(map[string]string{"tasks": argument(r.pod, "--tasks"), "limit": argument(r.pod, "--limit")})
 	if err != nil {
 		return "", err
@@ -146,7 +147,7 @@ func report(state v1alpha1.JobState, reason v1alpha1.JobReason, results string) 
 	return string(text), err
 }
 
-// argument is the value of a flag of the evaluation, empty for none.
+// argument returns the value of a flag of the evaluation, or the empty string.
 func argument(pod *corev1.Pod, flag string) string {
 	words := strings.Fields(strings.Join(slices.Concat(pod.Spec.Containers[0].Command, pod.Spec.Containers[0].Args), " "))
 	if at := slices.Index(words, flag); at >= 0 && at+1 < len(words) {
@@ -172,16 +173,16 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// respond prints the text as the output of a command that has ended well, by version 4 of the protocol of kubectl exec.
+// respond writes the text as the output of a successful command, with version 4 of the protocol of kubectl exec.
 func respond(w http.ResponseWriter, request *http.Request, text string) error {
 	if _, err := httpstream.Handshake(request, w, []string{"v4.channel.k8s.io"}); err != nil {
-		return err // the handshake has answered
+		return err // the handshake has sent the answer
 	}
 	type opened struct {
 		httpstream.Stream
 		replied <-chan struct{}
 	}
-	arriving := make(chan opened, 3) //nolint:mnd // the three below
+	arriving := make(chan opened, 3) //nolint:mnd // the three streams below
 	conn := spdy.NewResponseUpgrader().UpgradeResponse(w, request, func(s httpstream.Stream, replied <-chan struct{}) error {
 		arriving <- opened{s, replied}
 		return nil

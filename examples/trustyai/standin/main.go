@@ -1,8 +1,8 @@
-// Command standin plays three programs for the demo: the router of OpenShift, which admits every Route and routes nothing;
-// KServe, which gives every model a URL and serves none; and the drivers of evaluations, which take three seconds and
-// evaluate nothing (kubelet.go).
+// Command standin simulates three programs for the demo: the router of OpenShift, which admits every Route and routes nothing;
+// KServe, which gives every model a URL and serves none; and the drivers of evaluations, which take three seconds and evaluate
+// nothing (kubelet.go).
 //
-// Never run it where the real ones run.
+// Never run it in a cluster with the real programs.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 	})
 }
 
-// admit admits every Route that is not.
+// admit marks every Route as admitted.
 func admit(ctx context.Context, c client.Client) error {
 	var routes foreign.RouteList
 	if err := c.List(ctx, &routes); err != nil {
@@ -50,7 +50,7 @@ func admit(ctx context.Context, c client.Client) error {
 	return errors.Join(errs...)
 }
 
-// serve gives every model the URL that KServe gives it.
+// serve sets the URL of every model as KServe does.
 func serve(ctx context.Context, c client.Client) error {
 	var models foreign.InferenceServiceList
 	if err := c.List(ctx, &models); err != nil {

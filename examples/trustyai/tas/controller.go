@@ -17,16 +17,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/foreign"
 )
 
-// Name of the controller, and the field manager of its children.
+// Name is the name of the controller, and the field manager of its children.
 const Name = "trustyai-service"
 
-// Finalizer is on every service: models of others send their traffic to it.
+// Finalizer is set on every service, because models of other owners send their traffic to it.
 const Finalizer = "trustyai.opendatahub.io/finalizer"
 
 //go:embed templates/*.yaml
 var templates embed.FS
 
-// New declares the controller of TrustyAIService. The operator's own settings are in its namespace.
+// New declares the controller of TrustyAIService. The settings of the operator are in its namespace.
 func New(scheme *runtime.Scheme, operatorNamespace string) (*controller.Controller, error) {
 	parsed, err := manifests.Parse(templates, scheme, "templates/*.yaml")
 	edits := &external.Edits[*appsv1.Deployment]{
@@ -53,9 +53,9 @@ func New(scheme *runtime.Scheme, operatorNamespace string) (*controller.Controll
 		}).Build(), err
 }
 
-// childrenOf is every child that a template describes. All of them follow the spec; the Deployment is made anew where a field cannot
-// change, as when a version of the operator changes the labels that it selects. One that the operator made before the SDK did has this
-// service as its controller already.
+// childrenOf returns all children with a template. All of them follow the spec. The Deployment is recreated if an immutable field
+// changes, for example the selector in a new version of the operator. Children of earlier versions of the operator have this service
+// as their controller already.
 func childrenOf(parsed *manifests.Set) children.Set[facts] {
 	adopt := []apply.ChildOption{apply.AdoptUncontrolled}
 	return children.Set[facts]{Manifests: parsed, Children: []children.Child[facts]{

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// version is in the labels of the children.
+	// version is a label value of the children.
 	version   = "1.39.0"
 	trustedCA = "odh-trusted-ca-bundle"
 	server    = "trustyai-service"
 	batchSize = 5000
 )
 
-// facts are what the templates are rendered with.
+// facts is the input of the templates.
 type facts struct {
 	Name, Namespace, OperatorNamespace, Version string
 	Spec                                        *v1.TrustyAIServiceSpec
@@ -29,18 +29,18 @@ type facts struct {
 	credentials string // the Secret of the database
 	databaseCA  bool
 	authority   bool
-	// Provisioned reports that the storage is as it must be.
+	// Provisioned reports that the storage is ready.
 	Provisioned bool
-	// InMesh reports that a model of a service mesh sends its traffic here.
+	// InMesh reports that a model in a service mesh sends its traffic to the service.
 	InMesh bool
 }
 
-// Host is the name of the Service.
+// Host returns the hostname of the Service.
 func (f facts) Host() string { return hostOf(f.Name, f.Namespace) }
 
 func hostOf(name, namespace string) string { return name + "." + namespace + ".svc.cluster.local" }
 
-// Proxy is the one before the server.
+// Proxy returns the proxy of the server.
 func (f facts) Proxy() proxy.Sidecar {
 	s := proxy.Sidecar{
 		Name: "kube-rbac-proxy", Image: f.images[images.Proxy], Port: 8443, HealthPort: 9443, Upstream: "http://127.0.0.1:8081",
@@ -57,7 +57,7 @@ func (f facts) Proxy() proxy.Sidecar {
 	return s
 }
 
-// Containers are the server and its proxy.
+// Containers returns the server and its proxy.
 func (f facts) Containers() []corev1.Container {
 	probe := func(path string) *corev1.Probe {
 		get := &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(8080)}
@@ -77,7 +77,7 @@ func (f facts) Containers() []corev1.Container {
 	return []corev1.Container{c, f.Proxy().Container()}
 }
 
-// Volumes are those of the containers.
+// Volumes returns the volumes of the containers.
 func (f facts) Volumes() []corev1.Volume {
 	var out []corev1.Volume
 	add := func(volume string, from corev1.VolumeSource) {
@@ -98,8 +98,8 @@ func (f facts) Volumes() []corev1.Volume {
 	return out
 }
 
-// env is the configuration of the server, in the order of the product. While files are moved into the database the format of the data
-// is that of the database, once.
+// env returns the configuration of the server, in the order of the product. During a migration into the database the data format is
+// set once, to that of the database.
 func (f facts) env() (env []corev1.EnvVar) {
 	set := func(name, value string) { env = append(env, corev1.EnvVar{Name: name, Value: value}) }
 	from := func(name, key string) {

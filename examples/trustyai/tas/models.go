@@ -10,26 +10,26 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// How a model is deployed, by its annotation. Others are left alone.
+// The deployment modes of a model, from its annotation. Models with other modes stay unchanged.
 const (
 	modeAnnotation = "serving.kserve.io/deploymentMode"
 	modelMesh      = "ModelMesh"
 )
 
-// models are what the models of the namespace get from the service.
+// models are the contributions of the service to the models of the namespace.
 type models struct {
 	contributions []client.Object
-	// edits are those of programs of ModelMesh, by their keys.
+	// edits are the keys of the edits of ModelMesh programs.
 	edits []string
-	// taken are models whose traffic goes to somebody else.
+	// taken are models whose traffic goes to another logger.
 	taken []string
-	// kserve and mesh report that models of the one and of the other send their traffic here.
+	// kserve and mesh report whether models of KServe and of ModelMesh send their traffic to the service.
 	kserve, mesh bool
-	// inMesh reports that one of them is in a service mesh.
+	// inMesh reports whether one of them is in a service mesh.
 	inMesh bool
 }
 
-// observe decides which models send their traffic to the service. A logger that somebody else has set is left alone.
+// observe decides which models send their traffic to the service. It does not change the logger of another user or controller.
 func observe(s *v1.TrustyAIService, f Fetched) (m models) {
 	if f.models.Value == nil {
 		return m
@@ -62,7 +62,7 @@ func observe(s *v1.TrustyAIService, f Fetched) (m models) {
 	return m
 }
 
-// urlFor is where a model sends its traffic, empty for a mode that is unknown or switched off.
+// urlFor returns the URL to which a model sends its traffic, or the empty string if its mode is unknown or switched off.
 func urlFor(s *v1.TrustyAIService, mode string, f Fetched) string {
 	host := hostOf(s.Name, s.Namespace)
 	switch mode {

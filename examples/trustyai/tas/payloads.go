@@ -19,7 +19,8 @@ const (
 	tlsPath     = "/etc/trustyai/tls"
 )
 
-// payloads makes the programs of ModelMesh send their payloads here, too, once they have settled. Those that do go on doing so.
+// payloads makes the programs of ModelMesh send their payloads to the service after their rollout. Programs that already send them
+// continue.
 func (m *models) payloads(s *v1.TrustyAIService, f Fetched) {
 	for i := range f.meshes.Value.Items {
 		d, key := &f.meshes.Value.Items[i], external.EditKey(&f.meshes.Value.Items[i], s.Name)
@@ -32,7 +33,7 @@ func (m *models) payloads(s *v1.TrustyAIService, f Fetched) {
 	}
 }
 
-// elsewhere reports whether a container gets its addresses from somewhere where none can be added.
+// elsewhere reports whether a container takes its addresses from a source that cannot be extended.
 func elsewhere(c corev1.Container) bool {
 	at := find(c.Env, processors)
 	return at >= 0 && c.Env[at].ValueFrom != nil
@@ -46,8 +47,8 @@ func addressOf(d *appsv1.Deployment, service string) string {
 	return "https://" + service + "." + d.Namespace + ".svc/consumer/kserve/v2"
 }
 
-// addPayloads adds the address of a service to those that a program of ModelMesh has, and the certificate to call it with. Of several
-// services the first one brings the certificate.
+// addPayloads adds the address of a service to the addresses of a ModelMesh program, and the certificate for it. If there are
+// several services, the first one provides the certificate.
 func addPayloads(d *appsv1.Deployment, service string) {
 	pod, secret := &d.Spec.Template.Spec, service+"-internal"
 	for i := range pod.Containers {
@@ -73,7 +74,7 @@ func addPayloads(d *appsv1.Deployment, service string) {
 
 func atTLSPath(m corev1.VolumeMount) bool { return m.MountPath == tlsPath }
 
-// removePayloads takes back what addPayloads adds. The addresses of others stay as they are.
+// removePayloads removes the address and the certificate that addPayloads adds. It does not change other addresses.
 func removePayloads(d *appsv1.Deployment, service string) {
 	pod, secret := &d.Spec.Template.Spec, service+"-internal"
 	for i := range pod.Containers {

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// Reconciler is the domain logic of TrustyAIService. Create its controller with [New].
+// Reconciler implements the phases of TrustyAIService. Create its controller with [New].
 type Reconciler struct {
 	operatorNamespace string
 	children          children.Set[facts]
@@ -30,13 +30,13 @@ type Reconciler struct {
 
 type pass = reconcile.ReconcileContext[*v1.TrustyAIService]
 
-// Fetched is what was read for a service.
+// Fetched contains the objects that were read for a service.
 type Fetched struct {
 	config      reconcile.FetchResult[*corev1.ConfigMap]
 	authority   reconcile.FetchResult[*corev1.ConfigMap]
 	models      reconcile.FetchResult[*foreign.InferenceServiceList]
 	meshes      reconcile.FetchResult[*appsv1.DeploymentList] // of ModelMesh
-	payloads    map[string]reconcile.FetchResult[bool]        // whether they send them here, by the keys of the edits
+	payloads    map[string]reconcile.FetchResult[bool]        // whether they send their payloads to the service, by the keys of the edits
 	credentials reconcile.FetchResult[*corev1.Secret]
 	databaseCA  reconcile.FetchResult[*corev1.Secret]
 	volume      reconcile.FetchResult[*corev1.PersistentVolumeClaim]
@@ -45,7 +45,7 @@ type Fetched struct {
 	route       reconcile.FetchResult[*foreign.Route]
 }
 
-// FetchRemoteState reads what the plan and the status depend on.
+// FetchRemoteState reads the inputs of the plan and of the status.
 func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
 	s := rc.Object
 	if !s.DeletionTimestamp.IsZero() {
@@ -86,7 +86,7 @@ func credentialsOf(s *v1.TrustyAIService) string {
 	return cmp.Or(s.Spec.Storage.DatabaseConfigurations, s.Name+"-db-credentials")
 }
 
-// Observation is what follows from what was read.
+// Observation is derived from Fetched.
 type Observation struct {
 	service *v1.TrustyAIService
 	fetched Fetched
@@ -94,15 +94,15 @@ type Observation struct {
 	models  models
 	// unset is why there are no images.
 	unset error
-	// badVolume is why there can be no volume, badDatabase the reason and the message of credentials that cannot be used.
+	// badVolume is the error in the volume; badDatabase has the reason and the message of unusable credentials.
 	badVolume   string
 	badDatabase [2]string
 }
 
-// GetComponentHealth reports none: the status has the conditions of the product alone, see DecorateStatus.
+// GetComponentHealth returns no components: the status has only the conditions of the product, see DecorateStatus.
 func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
-// ComposeState decides what is there to plan.
+// ComposeState derives the observation.
 func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
 	s := rc.Object
 	obs := Observation{service: s, fetched: f, models: observe(s, f)}
@@ -124,10 +124,10 @@ func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observa
 	return obs
 }
 
-// databaseKeys are those that the Secret must have.
+// databaseKeys are the required keys of the Secret.
 var databaseKeys = []string{"databaseKind", "databaseUsername", "databasePassword", "databaseService", "databasePort", "databaseName"}
 
-// database returns the reason and the message of a Secret that does not lead to a database.
+// database returns the reason and the message if the Secret does not configure a database.
 func database(secret reconcile.FetchResult[*corev1.Secret]) [2]string {
 	if secret.Value == nil {
 		return [2]string{"DBCredentialsNotFound", "Database credentials not found"}
@@ -140,11 +140,11 @@ func database(secret reconcile.FetchResult[*corev1.Secret]) [2]string {
 	return [2]string{}
 }
 
-// migration is an annotation that asks to make the Deployment anew for another storage. It follows the spec in any case, so that the
-// annotation goes when there is one.
+// migration is an annotation that requests a new Deployment for another storage. The Deployment follows the spec in any case, so the
+// annotation is removed when there is one.
 const migration = "trustyai.opendatahub.io/db-migration"
 
-// PlanResources returns the children, and what is contributed to the models.
+// PlanResources returns the children, and the contributions to the models.
 func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
 	if obs.unset != nil {
 		return reconcile.PlanResult{}, obs.unset
@@ -173,7 +173,7 @@ func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (
 	return plan, nil
 }
 
-// volume plans the volume. It stays when the data moves into a database, until the service goes.
+// volume plans the volume. It stays until the service is deleted, also when the data moves into a database.
 func (obs Observation) volume(plan *reconcile.PlanResult) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: obs.service.Namespace, Name: obs.service.Name + "-pvc"}}
 	if !needsVolume(&obs.service.Spec) || obs.badVolume != "" {

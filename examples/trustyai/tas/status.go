@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// The conditions besides Ready.
+// The conditions in addition to Ready.
 const (
 	modelsPresent   = "InferenceServicesPresent"
 	modelsTaken     = "InferenceServicesTaken"
@@ -24,7 +24,7 @@ const (
 	degraded        = "Degraded"
 )
 
-// part is one of the things that the service needs: whether it has it, and what the conditions of both cases are.
+// part is a prerequisite of the service: whether it is met, and the conditions for both cases.
 type part struct {
 	condition string
 	ready     bool
@@ -39,7 +39,7 @@ func (p part) mark(cm *conditions.Manager, opts ...conditions.Option) {
 	}
 }
 
-// DecorateStatus sets the product's conditions and the phase.
+// DecorateStatus sets the conditions and the phase of the product.
 func (*Reconciler) DecorateStatus(
 	status *v1.TrustyAIServiceStatus, cm *conditions.Manager, _ reconcile.StatusContext[*v1.TrustyAIService], obs Observation,
 ) {
@@ -88,7 +88,7 @@ func (obs Observation) stored() bool {
 	return obs.fetched.volume.Value != nil && obs.fetched.volume.Value.Status.Phase == corev1.ClaimBound
 }
 
-// ready reports whether everything that the format of the storage needs is there.
+// ready reports whether all prerequisites of the storage format are met.
 func (obs Observation) ready() bool {
 	storage := obs.stored()
 	if obs.service.Spec.Storage.Format == v1.FormatDatabase {
@@ -97,7 +97,7 @@ func (obs Observation) ready() bool {
 	return obs.facts.Provisioned && obs.running() && obs.serving() && storage
 }
 
-// markParts sets the conditions of what the service needs.
+// markParts sets the conditions of the prerequisites.
 func (obs Observation) markParts(cm *conditions.Manager, all bool) {
 	f := obs.fetched
 	present := f.models.Value != nil && len(f.models.Value.Items) > 0
@@ -138,7 +138,7 @@ func (obs Observation) markParts(cm *conditions.Manager, all bool) {
 	part{routeAvailable, obs.serving(), [2]string{"RouteFound", "Route found"}, [2]string{"RouteNotFound", "Route not found"}}.mark(cm)
 }
 
-// announced is the product's event for a condition, which comes when the condition changes.
+// announced returns the product's event for a condition, which is emitted when the condition changes.
 func (obs Observation) announced(condition string) []conditions.Option {
 	event := func(reason conditions.EventReason, message conditions.EventMessage) []conditions.Option {
 		return []conditions.Option{reason, message}
@@ -156,7 +156,7 @@ func (obs Observation) announced(condition string) []conditions.Option {
 	return nil
 }
 
-// deploymentReady reports whether the Deployment is available with all its replicas and none of its pods crashes.
+// deploymentReady reports whether the Deployment is available with all its replicas, and none of its pods crashes.
 func deploymentReady(d *appsv1.Deployment, pods *corev1.PodList) bool {
 	if d == nil || d.Spec.Replicas == nil || d.Status.ReadyReplicas != *d.Spec.Replicas {
 		return false

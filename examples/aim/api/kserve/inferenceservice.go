@@ -80,7 +80,7 @@ type InferenceService struct {
 	Status InferenceServiceStatus `json:"status,omitempty"`
 }
 
-// IsReady reports whether KServe calls the InferenceService ready.
+// IsReady reports whether the condition Ready of the InferenceService is True.
 func (s *InferenceService) IsReady() bool {
 	return slices.ContainsFunc(s.Status.Conditions, func(c Condition) bool { return c.Type == "Ready" && c.Status == corev1.ConditionTrue })
 }

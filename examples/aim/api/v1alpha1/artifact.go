@@ -8,7 +8,7 @@ import (
 
 // AIMArtifactSpec describes one download.
 type AIMArtifactSpec struct {
-	// SourceURI is where to download from: hf:// or s3://.
+	// SourceURI is the location to download from: hf:// or s3://.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:Pattern=`^(hf|s3)://[^ \t\r\n]+$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sourceUri is immutable"
@@ -40,7 +40,7 @@ type AIMArtifactSpec struct {
 	RuntimeConfigName string `json:"runtimeConfigName,omitempty"`
 }
 
-// AIMArtifactProgress is how far a download is.
+// AIMArtifactProgress is the progress of a download.
 type AIMArtifactProgress struct {
 	// TotalBytes to download.
 	// +optional
@@ -87,7 +87,7 @@ type AIMArtifactStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Status in one word.
+	// Status is the state as a single word.
 	// +kubebuilder:default=Pending
 	// +kubebuilder:validation:Enum=Pending;Progressing;Ready;Degraded;Failed;NotAvailable
 	// +optional

@@ -1,9 +1,7 @@
-// Package v1alpha1 holds the kinds of the group aim.eai.amd.com/v1alpha1.
+// Package v1alpha1 declares the kinds of the group aim.eai.amd.com/v1alpha1.
 //
-// The JSON names, defaults and validations are those of the product, so its
-// manifests and its CRDs work with these types. Only AIMService has a
-// controller in this example; the other kinds are read by it, created by it, or
-// here to make the group complete.
+// The JSON names, defaults and validations are those of the product, so its manifests and its CRDs work with these types. Only
+// AIMService has a controller in this example. The controller reads or creates objects of other kinds; the rest completes the group.
 //
 // +kubebuilder:object:generate=true
 // +groupName=aim.eai.amd.com
@@ -17,7 +15,7 @@ import (
 // GroupVersion is the group and version of every kind in this package.
 var GroupVersion = schema.GroupVersion{Group: "aim.eai.amd.com", Version: "v1alpha1"}
 
-// builder collects the kinds.
+// builder registers the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(
 	&AIMService{}, &AIMServiceList{},
 	&AIMModel{}, &AIMModelList{},

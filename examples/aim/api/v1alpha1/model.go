@@ -5,13 +5,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AIMModelDiscoveryConfig switches what is derived from the image.
+// AIMModelDiscoveryConfig configures the discovery from the image.
 type AIMModelDiscoveryConfig struct {
 	// ExtractMetadata reads the labels of the image.
 	// +kubebuilder:default=true
 	// +optional
 	ExtractMetadata *bool `json:"extractMetadata,omitempty"`
-	// CreateServiceTemplates makes a template for each recommended deployment.
+	// CreateServiceTemplates creates a template for each recommended deployment.
 	// +kubebuilder:default=true
 	// +optional
 	CreateServiceTemplates *bool `json:"createServiceTemplates,omitempty"`
@@ -67,7 +67,7 @@ type AIMModelSpec struct {
 	// Image of the inference container.
 	// +kubebuilder:validation:MinLength=1
 	Image string `json:"image"`
-	// Discovery switches what is derived from the image.
+	// Discovery configures the discovery from the image.
 	// +optional
 	Discovery *AIMModelDiscoveryConfig `json:"discovery,omitempty"`
 	// DefaultServiceTemplate names the template of services that name none.
@@ -101,12 +101,12 @@ type AIMModelSpec struct {
 	// Resources of the inference container.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// ImageMetadata instead of what the image says.
+	// ImageMetadata replaces the metadata of the image.
 	// +optional
 	ImageMetadata *ImageMetadata `json:"imageMetadata,omitempty"`
 }
 
-// AIMModelSourceType says where the weights of a model come from.
+// AIMModelSourceType is the origin of a model's weights.
 // +kubebuilder:validation:Enum=Image;Custom
 type AIMModelSourceType string
 
@@ -115,7 +115,7 @@ type AIMModelStatus struct {
 	// ObservedGeneration is the generation that was last seen.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Status in one word.
+	// Status is the state as a single word.
 	// +kubebuilder:default=Pending
 	// +kubebuilder:validation:Enum=Pending;Progressing;Ready;Degraded;Failed;NotAvailable
 	// +optional
@@ -131,7 +131,7 @@ type AIMModelStatus struct {
 	// ImageMetadata as read from the image.
 	// +optional
 	ImageMetadata *ImageMetadata `json:"imageMetadata,omitempty"`
-	// SourceType says where the weights come from.
+	// SourceType is the origin of the weights.
 	// +optional
 	SourceType AIMModelSourceType `json:"sourceType,omitempty"`
 }
@@ -156,7 +156,7 @@ type AIMModel struct {
 	Status AIMModelStatus `json:"status,omitempty"`
 }
 
-// IsReady reports whether there is a model and it can be used.
+// IsReady reports whether the model exists and is usable. The receiver may be nil.
 func (m *AIMModel) IsReady() bool { return m != nil && m.Status.Status == AIMStatusReady }
 
 // AIMModelList is a list of AIMModel.

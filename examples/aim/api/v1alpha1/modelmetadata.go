@@ -1,11 +1,11 @@
 package v1alpha1
 
-// ImageMetadata is what the labels of an image say.
+// ImageMetadata contains the metadata in the labels of an image.
 type ImageMetadata struct {
-	// Model is what they say about the model.
+	// Model is the metadata of the model.
 	// +optional
 	Model *ModelMetadata `json:"model,omitempty"`
-	// OCI is what the standard annotations say.
+	// OCI contains the standard annotations.
 	// +optional
 	OCI *OCIMetadata `json:"oci,omitempty"`
 	// OriginalLabels are the labels as they are.
@@ -92,7 +92,7 @@ type OCIMetadata struct {
 	// Documentation of the image.
 	// +optional
 	Documentation string `json:"documentation,omitempty"`
-	// Created is when the image was made.
+	// Created is the creation time of the image.
 	// +optional
 	Created string `json:"created,omitempty"`
 	// Revision of the image's source.

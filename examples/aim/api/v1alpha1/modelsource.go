@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ModelSourceFilter picks images of a registry.
+// ModelSourceFilter selects images of a registry.
 type ModelSourceFilter struct {
 	// Image is a repository pattern.
 	// +kubebuilder:validation:MaxLength=512
@@ -13,7 +13,7 @@ type ModelSourceFilter struct {
 	// Exclude lists repositories to leave out.
 	// +optional
 	Exclude []string `json:"exclude,omitempty"`
-	// Versions lists constraints on the tag; those of the source when empty.
+	// Versions lists constraints on the tag. The default is those of the source.
 	// +optional
 	Versions []string `json:"versions,omitempty"`
 }
@@ -38,7 +38,7 @@ type AIMClusterModelSourceSpec struct {
 	// Versions lists constraints on the tags.
 	// +optional
 	Versions []string `json:"versions,omitempty"`
-	// MaxModels that are made.
+	// MaxModels is the maximum number of created models.
 	// +kubebuilder:default=100
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
@@ -48,14 +48,14 @@ type AIMClusterModelSourceSpec struct {
 
 // AIMClusterModelSourceStatus is the state of a search.
 type AIMClusterModelSourceStatus struct {
-	// Status in one word.
+	// Status is the state as a single word.
 	// +kubebuilder:validation:Enum=Pending;Starting;Progressing;Ready;Running;Degraded;NotAvailable;Failed
 	// +optional
 	Status AIMStatus `json:"status,omitempty"`
 	// LastSyncTime is when the last search ended.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
-	// DiscoveredModels that were made.
+	// DiscoveredModels is the number of created models.
 	// +optional
 	DiscoveredModels int `json:"discoveredModels,omitempty"`
 	// AvailableModels that match.
@@ -74,7 +74,7 @@ type AIMClusterModelSourceStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// AIMClusterModelSource makes cluster models from a registry.
+// AIMClusterModelSource creates cluster models from a registry.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -6,15 +6,13 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// AIMRuntimeRoutingConfig controls whether and how a service is published through a
-// Gateway. The same fields exist on the service, where each wins over the
+// AIMRuntimeRoutingConfig configures how a Gateway publishes a service. The service has the same fields, which override those of the
 // runtime config.
 type AIMRuntimeRoutingConfig struct {
 	// Enabled publishes the service; false when unset on every layer.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
-	// GatewayRef is the Gateway to attach to. It is taken as a whole from the
-	// highest layer that has one.
+	// GatewayRef is the Gateway to attach to. The highest layer that sets it takes precedence; its fields are not merged.
 	// +optional
 	GatewayRef *gatewayv1.ParentReference `json:"gatewayRef,omitempty"`
 	// PathTemplate is the path prefix with JSONPath expressions in braces, for
@@ -37,8 +35,7 @@ type AIMModelConfig struct {
 	AutoDiscovery *bool `json:"autoDiscovery,omitempty"`
 }
 
-// AIMRuntimeConfigLabelPropagationSpec says which labels of an owner its
-// children get.
+// AIMRuntimeConfigLabelPropagationSpec selects the labels that children inherit from their owner.
 type AIMRuntimeConfigLabelPropagationSpec struct {
 	// Enabled switches propagation of labels outside the product's own domain.
 	// +kubebuilder:default=false
@@ -114,8 +111,7 @@ type AIMRuntimeConfigList struct {
 	Items []AIMRuntimeConfig `json:"items"`
 }
 
-// AIMClusterRuntimeConfig holds settings for the services of all namespaces,
-// below those of the namespace.
+// AIMClusterRuntimeConfig contains settings for the services of all namespaces. Those of a namespace take precedence.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

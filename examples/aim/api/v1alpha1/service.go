@@ -5,17 +5,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AIMServiceModel says which model a service runs: one of the three.
+// AIMServiceModel selects the model of a service with one of three fields.
 // +kubebuilder:validation:XValidation:rule="(has(self.name) ? 1 : 0) + (has(self.image) ? 1 : 0) + (has(self.custom) ? 1 : 0) == 1",message="exactly one of name, image, or custom must be specified"
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="model selection is immutable after creation"
 type AIMServiceModel struct {
 	// Name of a model in the namespace, else of a cluster model.
 	// +optional
 	Name *string `json:"name,omitempty"`
-	// Image of a model; one is made when none has it.
+	// Image is the image of the model. The model is created if there is none.
 	// +optional
 	Image *string `json:"image,omitempty"`
-	// Custom describes a model with own weights; one is made when none fits.
+	// Custom describes a model with own weights. The model is created if there is none.
 	// +optional
 	Custom *AIMServiceModelCustom `json:"custom,omitempty"`
 }
@@ -33,13 +33,13 @@ type AIMServiceModelCustom struct {
 	Hardware AIMHardwareRequirements `json:"hardware"`
 }
 
-// AIMServiceTemplateConfig says which template a service uses.
+// AIMServiceTemplateConfig selects the template of a service.
 type AIMServiceTemplateConfig struct {
 	// Name of a template in the namespace, else of a cluster template; the best
 	// candidate is selected when empty.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// AllowUnoptimized lets the selection take preview and unoptimized ones.
+	// AllowUnoptimized allows the selection of preview and unoptimized templates.
 	// +optional
 	AllowUnoptimized bool `json:"allowUnoptimized,omitempty"`
 }
@@ -48,8 +48,7 @@ type AIMServiceTemplateConfig struct {
 // +kubebuilder:validation:Enum=Dedicated;Shared;Auto;Always;Never
 type AIMCachingMode string
 
-// The caching modes. The last three are older words for Shared (Auto, Always)
-// and Dedicated (Never).
+// The caching modes. The last three are deprecated names of Shared (Auto, Always) and Dedicated (Never).
 const (
 	CachingModeDedicated AIMCachingMode = "Dedicated"
 	CachingModeShared    AIMCachingMode = "Shared"
@@ -58,7 +57,7 @@ const (
 	CachingModeNever     AIMCachingMode = "Never"
 )
 
-// Normalized returns Dedicated or Shared; anything unknown is Shared.
+// Normalized returns Dedicated or Shared. An unknown mode is Shared.
 func (m AIMCachingMode) Normalized() AIMCachingMode {
 	if m == CachingModeDedicated || m == CachingModeNever {
 		return CachingModeDedicated
@@ -66,7 +65,7 @@ func (m AIMCachingMode) Normalized() AIMCachingMode {
 	return CachingModeShared
 }
 
-// AIMServiceCachingConfig says how the weights are cached.
+// AIMServiceCachingConfig configures the cache of the weights.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="caching mode is immutable after creation"
 type AIMServiceCachingConfig struct {
 	// Mode of the cache.
@@ -75,12 +74,12 @@ type AIMServiceCachingConfig struct {
 	Mode AIMCachingMode `json:"mode,omitempty"`
 }
 
-// AIMServiceOverrides replace what the template is made for.
+// AIMServiceOverrides override parameters of the template.
 type AIMServiceOverrides struct {
 	AIMRuntimeParameters `json:",inline"`
 }
 
-// AIMServiceMetric identifies what is measured.
+// AIMServiceMetric identifies a metric.
 type AIMServiceMetric struct {
 	// Backend of the metrics.
 	// +kubebuilder:default=opentelemetry
@@ -174,7 +173,7 @@ type AIMServiceSpec struct {
 	// RuntimeConfigName is the runtime config; `default` when empty.
 	// +optional
 	RuntimeConfigName string `json:"runtimeConfigName,omitempty"`
-	// Resources of the inference container, over those of the template.
+	// Resources of the inference container override those of the template.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// Overrides of the template.

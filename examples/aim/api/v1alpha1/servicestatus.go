@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AIMServiceState is the one-word state of a service.
+// AIMServiceState is the state of a service as a single word.
 // +kubebuilder:validation:Enum=Pending;Starting;Running;Degraded;Failed
 type AIMServiceState string
 
@@ -26,7 +26,7 @@ type AIMServiceRoutingStatus struct {
 	Path string `json:"path,omitempty"`
 }
 
-// AIMServiceRuntimeStatus is how many replicas a service has.
+// AIMServiceRuntimeStatus contains the numbers of replicas.
 type AIMServiceRuntimeStatus struct {
 	// MinReplicas of the autoscaler.
 	// +optional
@@ -67,14 +67,14 @@ type AIMServiceStatus struct {
 	// Cache in use.
 	// +optional
 	Cache *AIMServiceCacheStatus `json:"cache,omitempty"`
-	// Status in one word.
+	// Status is the state as a single word.
 	// +kubebuilder:default=Pending
 	// +optional
 	Status AIMServiceState `json:"status,omitempty"`
 	// Routing of the service.
 	// +optional
 	Routing *AIMServiceRoutingStatus `json:"routing,omitempty"`
-	// Runtime says how many replicas there are.
+	// Runtime contains the numbers of replicas.
 	// +optional
 	Runtime *AIMServiceRuntimeStatus `json:"runtime,omitempty"`
 }
@@ -84,10 +84,10 @@ func (s *AIMService) SetObservedGeneration(generation int64) {
 	s.Status.ObservedGeneration = generation
 }
 
-// SetState translates the state of the components into the product's words.
+// SetState sets the product's status for the state of the components.
 //
-// The schema of the product knows no NotAvailable, and an API server refuses a
-// status with it: Degraded takes its place, and the conditions keep the reason.
+// The enum of the product's schema has no NotAvailable, and the API server refuses a status with it. SetState stores Degraded
+// instead; the conditions have the reason.
 func (s *AIMService) SetState(state health.State) {
 	switch state {
 	case health.Ready:

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// AIMStatus is the one-word state of a model, template, cache or artifact.
+// AIMStatus is the state of a model, template, cache or artifact as a single word.
 type AIMStatus string
 
 // The states of models, templates, caches and artifacts.
@@ -22,7 +22,7 @@ const (
 	AIMStatusFailed       AIMStatus = "Failed"
 )
 
-// AIMResolutionScope says where a referenced object was found.
+// AIMResolutionScope is the scope in which a referenced object was found.
 // +kubebuilder:validation:Enum=Namespace;Cluster;Merged;Unknown
 type AIMResolutionScope string
 
@@ -52,7 +52,7 @@ type AIMResolvedReference struct {
 	UID types.UID `json:"uid,omitempty"`
 }
 
-// ReferenceTo names an object, of its namespace or, when it has none, of the cluster.
+// ReferenceTo returns a reference to an object: one of a namespace, or a cluster-scoped one if it has no namespace.
 func ReferenceTo(object metav1.Object) *AIMResolvedReference {
 	scope := AIMResolutionScopeNamespace
 	if object.GetNamespace() == "" {
@@ -61,11 +61,11 @@ func ReferenceTo(object metav1.Object) *AIMResolvedReference {
 	return &AIMResolvedReference{Name: object.GetName(), Namespace: object.GetNamespace(), Scope: scope, UID: object.GetUID()}
 }
 
-// AIMMetric is what a profile is tuned for.
+// AIMMetric is the metric that a profile optimizes.
 // +kubebuilder:validation:Enum=latency;throughput
 type AIMMetric string
 
-// The metrics that a profile can be tuned for.
+// The metrics that a profile can optimize.
 const (
 	AIMMetricLatency    AIMMetric = "latency"
 	AIMMetricThroughput AIMMetric = "throughput"
@@ -75,7 +75,7 @@ const (
 // +kubebuilder:validation:Enum=auto;fp4;fp8;fp16;fp32;bf16;int4;int8
 type AIMPrecision string
 
-// AIMProfileType says how well a profile is tuned.
+// AIMProfileType is the degree of a profile's optimization.
 // +kubebuilder:validation:Enum=optimized;preview;unoptimized
 type AIMProfileType string
 
@@ -126,12 +126,12 @@ type AIMCpuRequirements struct {
 	Limits *resource.Quantity `json:"limits,omitempty"`
 }
 
-// AIMModelSource is a place where the weights of a model are.
+// AIMModelSource is a location of a model's weights.
 type AIMModelSource struct {
 	// ModelID is the name of the model as {organisation}/{name}.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9_-]+/[a-zA-Z0-9._-]+$`
 	ModelID string `json:"modelId"`
-	// SourceURI is where to download the weights from: hf:// or s3://.
+	// SourceURI is the location of the weights: hf:// or s3://.
 	// +kubebuilder:validation:Pattern=`^(hf|s3)://[^ \t\r\n]+$`
 	SourceURI string `json:"sourceUri"`
 	// Size of the weights; found out when unset.
@@ -144,7 +144,7 @@ type AIMModelSource struct {
 	Env []corev1.EnvVar `json:"env,omitempty"`
 }
 
-// AIMStorageConfig says how volumes are made.
+// AIMStorageConfig configures new volumes.
 type AIMStorageConfig struct {
 	// DefaultStorageClassName is the storage class of new volumes; that of the
 	// cluster when unset.

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AIMRuntimeParameters are what a profile is made for. They cannot be changed.
+// AIMRuntimeParameters are the target of a profile. They are immutable.
 type AIMRuntimeParameters struct {
 	// Metric that the profile is tuned for.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="metric is immutable"
@@ -22,8 +22,7 @@ type AIMRuntimeParameters struct {
 	Hardware *AIMHardwareRequirements `json:"hardware,omitempty"`
 }
 
-// AIMServiceTemplateSpecCommon is what a template of a namespace and one of the
-// cluster share.
+// AIMServiceTemplateSpecCommon contains the fields that namespaced and cluster templates share.
 type AIMServiceTemplateSpecCommon struct {
 	// ModelName is the model that the template is for.
 	// +kubebuilder:validation:MinLength=1
@@ -60,7 +59,7 @@ type AIMServiceTemplateSpecCommon struct {
 	Env []corev1.EnvVar `json:"env,omitempty"`
 }
 
-// AIMTemplateCachingConfig controls whether and how the weights are cached.
+// AIMTemplateCachingConfig configures the cache of the weights.
 type AIMTemplateCachingConfig struct {
 	// Enabled caches the weights as soon as the template is ready.
 	// +kubebuilder:default=false
@@ -109,7 +108,7 @@ type AIMProfileMetadata struct {
 	Type AIMProfileType `json:"type,omitempty"`
 }
 
-// AIMProfile is what the image says about the profile of a template.
+// AIMProfile is the profile of a template, as discovered from the image.
 type AIMProfile struct {
 	// EngineArgs of the profile.
 	// +optional
@@ -171,7 +170,7 @@ type AIMServiceTemplateStatus struct {
 	// HardwareSummary for people.
 	// +optional
 	HardwareSummary string `json:"hardwareSummary,omitempty"`
-	// Status in one word.
+	// Status is the state as a single word.
 	// +kubebuilder:default=Pending
 	// +kubebuilder:validation:Enum=Pending;Progressing;Ready;Degraded;Failed;NotAvailable
 	// +optional
@@ -210,7 +209,7 @@ type AIMServiceTemplate struct {
 	Status AIMServiceTemplateStatus `json:"status,omitempty"`
 }
 
-// IsReady reports whether there is a template and it can be used.
+// IsReady reports whether the template exists and is usable. The receiver may be nil.
 func (t *AIMServiceTemplate) IsReady() bool { return t != nil && t.Status.Status == AIMStatusReady }
 
 // AIMServiceTemplateList is a list of AIMServiceTemplate.

@@ -15,7 +15,7 @@ const (
 	TemplateCacheModeShared    AIMTemplateCacheMode = "Shared"
 )
 
-// AIMServiceTemplateScope says where the template of a cache is.
+// AIMServiceTemplateScope is the scope of a cache's template.
 // +kubebuilder:validation:Enum=Namespace;Cluster;Unknown
 type AIMServiceTemplateScope string
 
@@ -31,7 +31,7 @@ type AIMTemplateCacheSpec struct {
 	// TemplateName is the template whose weights are cached.
 	// +kubebuilder:validation:MinLength=1
 	TemplateName string `json:"templateName"`
-	// TemplateScope is where that template is.
+	// TemplateScope is the scope of that template.
 	TemplateScope AIMServiceTemplateScope `json:"templateScope"`
 	// Env of the download.
 	// +optional
@@ -65,7 +65,7 @@ type AIMResolvedArtifact struct {
 	UID string `json:"uid"`
 	// Name of the artifact.
 	Name string `json:"name"`
-	// Model whose weights the artifact holds.
+	// Model is the model of the weights.
 	Model string `json:"model"`
 	// Status of the artifact.
 	Status AIMStatus `json:"status"`
@@ -90,7 +90,7 @@ type AIMTemplateCacheStatus struct {
 	// ResolvedRuntimeConfig is the runtime config in use.
 	// +optional
 	ResolvedRuntimeConfig *AIMResolvedReference `json:"resolvedRuntimeConfig,omitempty"`
-	// Status in one word.
+	// Status is the state as a single word.
 	// +kubebuilder:default=Pending
 	// +kubebuilder:validation:Enum=Pending;Progressing;Ready;Failed;Degraded;NotAvailable
 	// +optional
@@ -123,7 +123,7 @@ type AIMTemplateCache struct {
 	Status AIMTemplateCacheStatus `json:"status,omitempty"`
 }
 
-// IsReady reports whether there is a cache and it can be used.
+// IsReady reports whether the cache exists and is usable. The receiver may be nil.
 func (c *AIMTemplateCache) IsReady() bool { return c != nil && c.Status.Status == AIMStatusReady }
 
 // AIMTemplateCacheList is a list of AIMTemplateCache.

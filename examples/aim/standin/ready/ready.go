@@ -1,5 +1,5 @@
-// Package ready writes the statuses that KServe, a Gateway and the controllers of
-// models, templates and caches would write. It is for demonstrations and tests.
+// Package ready writes the statuses of KServe, of a Gateway and of the controllers of models, templates and caches, for demos and
+// tests.
 package ready
 
 import (
@@ -19,11 +19,10 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// ControllerName is the gateway controller that it plays.
+// ControllerName is the name of the simulated gateway controller.
 const ControllerName = "standin.example.com/gateway"
 
-// Everything makes everything ready that it finds. Kinds that are not installed are
-// left out.
+// Everything marks all existing objects as ready. It ignores kinds that are not installed.
 func Everything(ctx context.Context, c client.Client) error {
 	var errs []error
 	for _, list := range []client.ObjectList{
@@ -48,7 +47,7 @@ func Everything(ctx context.Context, c client.Client) error {
 	return errors.Join(errs...)
 }
 
-// Object makes one object ready, with at most one request.
+// Object marks one object as ready, with at most one request.
 func Object(ctx context.Context, c client.Client, object client.Object) error {
 	before, ok := object.DeepCopyObject().(client.Object)
 	if !ok {
@@ -78,8 +77,7 @@ func Object(ctx context.Context, c client.Client, object client.Object) error {
 	return client.IgnoreNotFound(c.Status().Patch(ctx, object, client.MergeFrom(before)))
 }
 
-// Template fills a status as the discovery of the product would: the hardware is what
-// the spec asks for, and the profile is optimized.
+// Template fills a status like the discovery of the product: the hardware is that of the spec, and the profile is optimized.
 func Template(spec *aimv1alpha1.AIMServiceTemplateSpecCommon, status *aimv1alpha1.AIMServiceTemplateStatus) {
 	status.Status = aimv1alpha1.AIMStatusReady
 	status.ResolvedHardware = spec.Hardware
@@ -100,7 +98,7 @@ func Template(spec *aimv1alpha1.AIMServiceTemplateSpecCommon, status *aimv1alpha
 	status.Profile = profile
 }
 
-// Route lets every parent of a route judge it.
+// Route sets the status of a route for each of its parents.
 func Route(route *gatewayv1.HTTPRoute, accepted metav1.ConditionStatus, reason string) {
 	parents := make([]gatewayv1.RouteParentStatus, 0, len(route.Spec.ParentRefs))
 	for i, parent := range route.Spec.ParentRefs {

@@ -1,4 +1,4 @@
-// Package v1 has the one kind of the example: a CronJob, which makes Jobs on a schedule.
+// Package v1 declares the only kind of the example: a CronJob, which creates Jobs on a schedule.
 //
 // +kubebuilder:object:generate=true
 // +groupName=cronjob.example.com
@@ -18,7 +18,7 @@ import (
 var AddToScheme = (&scheme.Builder{GroupVersion: schema.GroupVersion{Group: "cronjob.example.com", Version: "v1"}}).
 	Register(&CronJob{}, &CronJobList{}).AddToScheme
 
-// CronJob makes Jobs on a schedule.
+// CronJob creates Jobs on a schedule.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Schedule",type=string,JSONPath=`.spec.schedule`
@@ -30,7 +30,7 @@ type CronJob struct {
 	Status            CronJobStatus `json:"status,omitempty"`
 }
 
-// ConcurrencyPolicy is what to do when a Job is due and an earlier one still runs.
+// ConcurrencyPolicy defines what happens when a Job is due while an earlier one runs.
 // +kubebuilder:validation:Enum=Allow;Forbid;Replace
 type ConcurrencyPolicy string
 
@@ -41,26 +41,26 @@ const (
 	Replace ConcurrencyPolicy = "Replace" // the old one is deleted
 )
 
-// CronJobSpec is what a user wants.
+// CronJobSpec is the desired state of a CronJob.
 type CronJobSpec struct {
 	// Schedule is in cron format, see https://en.wikipedia.org/wiki/Cron.
 	// +kubebuilder:validation:MinLength=1
 	Schedule string `json:"schedule"`
-	// StartingDeadlineSeconds is how late a Job may start. Unset means any time.
+	// StartingDeadlineSeconds is the maximum delay of a Job. The default is no maximum.
 	// +kubebuilder:validation:Minimum=0
 	StartingDeadlineSeconds *int64            `json:"startingDeadlineSeconds,omitempty"`
 	ConcurrencyPolicy       ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
-	// Suspend makes no more Jobs; those that run go on.
+	// Suspend stops the creation of Jobs; running Jobs continue.
 	Suspend     *bool                   `json:"suspend,omitempty"`
 	JobTemplate batchv1.JobTemplateSpec `json:"jobTemplate"`
-	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit are how many finished Jobs are kept. Unset keeps all.
+	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit are the numbers of finished Jobs to keep. The default is to keep all.
 	// +kubebuilder:validation:Minimum=0
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
 	// +kubebuilder:validation:Minimum=0
 	FailedJobsHistoryLimit *int32 `json:"failedJobsHistoryLimit,omitempty"`
 }
 
-// CronJobStatus is what there is.
+// CronJobStatus is the observed state of a CronJob.
 type CronJobStatus struct {
 	// Active are the Jobs that run.
 	// +listType=atomic

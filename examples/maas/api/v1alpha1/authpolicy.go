@@ -9,12 +9,12 @@ type MaaSAuthPolicySpec struct {
 	ModelRefs []ModelRef `json:"modelRefs"`
 	// Subjects may use them; any match is enough.
 	Subjects SubjectSpec `json:"subjects"`
-	// MeteringMetadata is who usage is attributed to.
+	// MeteringMetadata attributes the usage.
 	// +optional
 	MeteringMetadata *Attribution `json:"meteringMetadata,omitempty"`
 }
 
-// SubjectSpec lists who has access.
+// SubjectSpec lists the subjects with access.
 //
 // +kubebuilder:validation:XValidation:rule="size(self.groups) > 0 || size(self.users) > 0",message="at least one group or user must be specified in subjects"
 type SubjectSpec struct {
@@ -41,7 +41,7 @@ type AuthPolicyRefStatus struct {
 
 // MaaSAuthPolicyStatus is the state of a policy.
 type MaaSAuthPolicyStatus struct {
-	// Phase in one word.
+	// Phase is the state as a single word.
 	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
@@ -64,10 +64,10 @@ type MaaSAuthPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec is the desired state.
 	// +optional
 	Spec *MaaSAuthPolicySpec `json:"spec,omitempty"`
-	// Status is what is.
+	// Status is the observed state.
 	// +optional
 	Status MaaSAuthPolicyStatus `json:"status,omitempty"`
 }

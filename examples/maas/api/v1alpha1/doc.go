@@ -1,7 +1,6 @@
-// Package v1alpha1 holds the kinds of the group maas.opendatahub.io/v1alpha1.
+// Package v1alpha1 declares the kinds of the group maas.opendatahub.io/v1alpha1.
 //
-// The JSON names, defaults and validations are those of the product, so its
-// manifests and its CRDs work with these types.
+// The JSON names, defaults and validations are those of the product, so its manifests and its CRDs work with these types.
 //
 // +kubebuilder:object:generate=true
 // +groupName=maas.opendatahub.io
@@ -15,7 +14,7 @@ import (
 // GroupVersion is the group and version of every kind in this package.
 var GroupVersion = schema.GroupVersion{Group: "maas.opendatahub.io", Version: "v1alpha1"}
 
-// builder collects the kinds.
+// builder registers the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(
 	&ExternalModel{}, &ExternalModelList{},
 	&MaaSModelRef{}, &MaaSModelRefList{},

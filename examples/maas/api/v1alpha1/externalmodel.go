@@ -5,9 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ExternalModelSpec says where a model is served.
+// ExternalModelSpec describes the provider of a model.
 type ExternalModelSpec struct {
-	// Provider is whose API the model has.
+	// Provider is the provider whose API the model has.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Provider string `json:"provider"`
@@ -34,7 +34,7 @@ type CredentialReference struct {
 
 // ExternalModelStatus is the state of an ExternalModel.
 type ExternalModelStatus struct {
-	// Phase in one word.
+	// Phase is the state as a single word.
 	// +kubebuilder:validation:Enum=Pending;Ready;Failed
 	// +optional
 	Phase ModelPhase `json:"phase,omitempty"`
@@ -55,7 +55,7 @@ func (o *ExternalModel) SetState(state health.State) {
 	}
 }
 
-// ExternalModel is a model that somebody else serves.
+// ExternalModel is a model that an external provider serves.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -68,10 +68,10 @@ type ExternalModel struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec is the desired state.
 	// +optional
 	Spec *ExternalModelSpec `json:"spec,omitempty"`
-	// Status is what is.
+	// Status is the observed state.
 	// +optional
 	Status ExternalModelStatus `json:"status,omitempty"`
 }

@@ -28,7 +28,7 @@ type ModelReference struct {
 	Name string `json:"name"`
 }
 
-// ModelPhase is the one-word state of a model.
+// ModelPhase is the state of a model as a single word.
 type ModelPhase string
 
 // The phases of a model.
@@ -40,7 +40,7 @@ const (
 
 // MaaSModelRefStatus is the state of a model.
 type MaaSModelRefStatus struct {
-	// Phase in one word.
+	// Phase is the state as a single word.
 	// +kubebuilder:validation:Enum=Pending;Ready;Unhealthy;Failed
 	// +optional
 	Phase ModelPhase `json:"phase,omitempty"`
@@ -59,7 +59,7 @@ type MaaSModelRefStatus struct {
 	// HTTPRouteGatewayNamespace is the namespace of that Gateway.
 	// +optional
 	HTTPRouteGatewayNamespace string `json:"httpRouteGatewayNamespace,omitempty"`
-	// HTTPRouteHostnames are those of the route.
+	// HTTPRouteHostnames are the hostnames of the route.
 	// +optional
 	HTTPRouteHostnames []string `json:"httpRouteHostnames,omitempty"`
 	// Conditions in detail.
@@ -80,10 +80,10 @@ type MaaSModelRef struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec is the desired state.
 	// +optional
 	Spec *MaaSModelRefSpec `json:"spec,omitempty"`
-	// Status is what is.
+	// Status is the observed state.
 	// +optional
 	Status MaaSModelRefStatus `json:"status,omitempty"`
 }

@@ -2,7 +2,7 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/types"
 
-// Phase is the one-word state of a subscription or an auth policy.
+// Phase is the state of a subscription or an auth policy as a single word.
 type Phase string
 
 // The phases.
@@ -13,7 +13,7 @@ const (
 	PhaseFailed   Phase = "Failed"
 )
 
-// Reason says in one word how something referenced is.
+// Reason is the state of a referenced object as a single word.
 //
 // +kubebuilder:validation:Enum=Reconciled;ReconcileFailed;PartialFailure;Valid;NotFound;GetFailed;Accepted;AcceptedEnforced;NotAccepted;Enforced;NotEnforced;BackendNotReady;ConditionsNotFound;Unknown
 type Reason string
@@ -47,7 +47,7 @@ type ModelRef struct {
 	Namespace string `json:"namespace"`
 }
 
-// Key is the name of the MaaSModelRef.
+// Key returns the name of the MaaSModelRef.
 func (r ModelRef) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
 }
@@ -68,7 +68,7 @@ type ResourceRefStatus struct {
 	Namespace string `json:"namespace"`
 	// Ready reports whether it is valid and works.
 	Ready bool `json:"ready"`
-	// Reason in one word.
+	// Reason is the reason as a single word.
 	// +optional
 	Reason Reason `json:"reason,omitempty"`
 	// Message for people.
@@ -77,7 +77,7 @@ type ResourceRefStatus struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Attribution is who usage is attributed to.
+// Attribution contains the recipient of the usage.
 type Attribution struct {
 	// OrganizationID for metering and billing.
 	// +optional

@@ -9,7 +9,7 @@ type MaaSSubscriptionSpec struct {
 	// ModelRefs are the models and their limits.
 	// +kubebuilder:validation:MinItems=1
 	ModelRefs []ModelSubscriptionRef `json:"modelRefs"`
-	// TokenMetadata is who usage is attributed to.
+	// TokenMetadata attributes the usage.
 	// +optional
 	TokenMetadata *Attribution `json:"tokenMetadata,omitempty"`
 	// Priority chooses among several subscriptions of a user; higher wins.
@@ -34,7 +34,7 @@ type ModelSubscriptionRef struct {
 	// TokenRateLimits hold together.
 	// +kubebuilder:validation:MinItems=1
 	TokenRateLimits []TokenRateLimit `json:"tokenRateLimits"`
-	// BillingRate is what a token costs.
+	// BillingRate is the price of a token.
 	// +optional
 	BillingRate *BillingRate `json:"billingRate,omitempty"`
 }
@@ -52,7 +52,7 @@ type TokenRateLimit struct {
 	Window string `json:"window"`
 }
 
-// BillingRate is what usage costs.
+// BillingRate is the price of usage.
 type BillingRate struct {
 	// PerToken is the price of one token.
 	PerToken string `json:"perToken"`
@@ -69,7 +69,7 @@ type TokenRateLimitStatus struct {
 
 // MaaSSubscriptionStatus is the state of a subscription.
 type MaaSSubscriptionStatus struct {
-	// Phase in one word.
+	// Phase is the state as a single word.
 	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
@@ -95,10 +95,10 @@ type MaaSSubscription struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec is the desired state.
 	// +optional
 	Spec *MaaSSubscriptionSpec `json:"spec,omitempty"`
-	// Status is what is.
+	// Status is the observed state.
 	// +optional
 	Status MaaSSubscriptionStatus `json:"status,omitempty"`
 }

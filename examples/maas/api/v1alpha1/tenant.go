@@ -55,7 +55,7 @@ type TenantExternalOIDC struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^https://\S+$`
 	IssuerURL string `json:"issuerUrl"`
-	// ClientID is who tokens must be made for.
+	// ClientID is the required audience of tokens.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:Pattern=`^\S+$`
@@ -100,7 +100,7 @@ type TenantMetrics struct {
 
 // TenantStatus is the state of the platform.
 type TenantStatus struct {
-	// Phase in one word.
+	// Phase is the state as a single word.
 	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
@@ -121,15 +121,15 @@ type Tenant struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what is wanted.
+	// Spec is the desired state.
 	// +optional
 	Spec *TenantSpec `json:"spec,omitempty"`
-	// Status is what is.
+	// Status is the observed state.
 	// +optional
 	Status TenantStatus `json:"status,omitempty"`
 }
 
-// SetState lets what went wrong outside of the status show in the phase.
+// SetState sets the phase for failures that the rest of the status does not report.
 func (o *Tenant) SetState(state health.State) {
 	if state.Failing() {
 		o.Status.Phase = PhaseFailed

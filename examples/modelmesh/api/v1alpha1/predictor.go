@@ -6,10 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is that of the kinds.
+// GroupVersion is the group and version of the kinds.
 var GroupVersion = schema.GroupVersion{Group: "serving.kserve.io", Version: "v1alpha1"}
 
-// AddToScheme registers the kinds.
+// AddToScheme registers the kinds with a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &Predictor{}, &PredictorList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
@@ -44,7 +44,8 @@ type PredictorList struct {
 	Items           []Predictor `json:"items"`
 }
 
-// PredictorSpec says which model, and where it is. The order of the fields is that of the JSON whose hash is in the id of the model.
+// PredictorSpec describes a model and its location. The id of the model contains a hash of the JSON, so the order of the fields must
+// not change.
 type PredictorSpec struct {
 	ServiceAccountName string    `json:"serviceAccountName,omitempty"`
 	ModelType          ModelType `json:"modelType"`
@@ -70,7 +71,7 @@ type Runtime struct {
 	Name string `json:"name"`
 }
 
-// Storage is where a model is.
+// Storage is the location of a model.
 type Storage struct {
 	Path                  *string           `json:"path,omitempty"`
 	SchemaPath            *string           `json:"schemaPath,omitempty"`
@@ -101,7 +102,7 @@ const (
 	FailedToLoad = "FailedToLoad"
 )
 
-// What an update of a model is at.
+// The states of a model's update.
 const (
 	UpToDate            = "UpToDate"
 	InProgress          = "InProgress"
@@ -118,7 +119,7 @@ const (
 	InvalidPredictorSpec = "InvalidPredictorSpec"
 )
 
-// PredictorStatus says how the model is served. It has no conditions.
+// PredictorStatus is the state of a model. It has no conditions.
 type PredictorStatus struct {
 	Available bool `json:"available"`
 	// +kubebuilder:default=UpToDate
@@ -141,7 +142,7 @@ type PredictorStatus struct {
 	TotalCopies int `json:"totalCopies"`
 }
 
-// FailureInfo says what failed last.
+// FailureInfo is the last failure.
 type FailureInfo struct {
 	Location string `json:"location,omitempty"`
 	// +kubebuilder:validation:Enum=ModelLoadFailed;RuntimeUnhealthy;NoSupportingRuntime;RuntimeNotRecognized;InvalidPredictorSpec

@@ -1,2 +1,2 @@
-// Package memory is a ModelMesh in memory, for tests and demos: it has vmodels, and loads nothing.
+// Package memory implements ModelMesh in memory, for tests and demos. It stores vmodels and loads nothing.
 package memory

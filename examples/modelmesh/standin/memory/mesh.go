@@ -10,8 +10,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
-// Mesh behaves as ModelMesh does: it has vmodels, and loads their models when it is told that they are loaded, or failed. The zero value is
-// empty and has instances. It is safe for concurrent use.
+// Mesh simulates ModelMesh: it stores vmodels, and loads or fails their models on request of the test. The zero value is empty and
+// has instances. It is safe for concurrent use.
 type Mesh struct {
 	mu      sync.Mutex
 	away    error // of every call
@@ -29,21 +29,21 @@ type Calls struct {
 
 var _ mmesh.Server = (*Mesh)(nil)
 
-// Away makes every call fail with the error; nil ends that. To have no instances, stop the server: a server that answers is an instance.
+// Away makes every call fail with the error, until it is called with nil. To simulate that no instance runs, stop the server.
 func (m *Mesh) Away(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.away = err
 }
 
-// Refuse makes every set fail with the error; nil ends that.
+// Refuse makes every set fail with the error, until it is called with nil.
 func (m *Mesh) Refuse(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refused = err
 }
 
-// Script makes every set that changes something end in the state that it returns; nil ends that.
+// Script makes every effective set end in the state that script returns, until it is called with nil.
 func (m *Mesh) Script(script func(*mmesh.SetRequest) *mmesh.VModel) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,7 +85,7 @@ func (m *Mesh) VModels() map[string]string {
 	return out
 }
 
-// Calls returns the calls since it was last called, also those that failed.
+// Calls returns the calls since the previous call of Calls, including failed ones.
 func (m *Mesh) Calls() Calls {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,7 +94,7 @@ func (m *Mesh) Calls() Calls {
 	return calls
 }
 
-// Put makes a vmodel of another source.
+// Put creates a vmodel of another source.
 func (m *Mesh) Put(id, owner string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -167,7 +167,7 @@ func (m *Mesh) Remove(_ context.Context, reference mmesh.Reference) error {
 	return nil
 }
 
-// clone is a copy that later changes do not reach; models are replaced, not changed.
+// clone returns a copy that later changes do not affect. Models are replaced, not changed, so it is shallow.
 func clone(v *mmesh.VModel) *mmesh.VModel {
 	out := *v
 	return &out

@@ -1,4 +1,4 @@
-// Package store runs an etcd for tests, such as ModelMesh has one.
+// Package store runs an etcd server for tests.
 package store
 
 import (
@@ -15,19 +15,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
-// Store is an etcd, which can be stopped and started again with what it has.
+// Store is an etcd server that a test can stop and start again without loss of data.
 type Store struct {
 	t      *testing.T
 	client *clientv3.Client
 
-	// URL is where clients reach it.
+	// URL is the address for clients.
 	URL string
 
 	peer, folder string
 	process      *exec.Cmd
 }
 
-// New starts an etcd from the folder that KUBEBUILDER_ASSETS names, until the test ends. Without it the test is skipped, on CI it fails.
+// New starts etcd from the folder in KUBEBUILDER_ASSETS, until the test ends. Without that variable New skips the test, or fails it
+// on CI.
 func New(t *testing.T) *Store {
 	t.Helper()
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
@@ -47,7 +48,7 @@ func New(t *testing.T) *Store {
 	return s
 }
 
-// Start starts it, with what it had.
+// Start starts the server with its previous data.
 func (s *Store) Start() {
 	s.t.Helper()
 	s.process = exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), //nolint:noctx // stopped by the test
@@ -58,7 +59,7 @@ func (s *Store) Start() {
 	}
 }
 
-// Stop kills it.
+// Stop kills the server.
 func (s *Store) Stop() {
 	_ = s.process.Process.Kill()
 	_ = s.process.Wait()

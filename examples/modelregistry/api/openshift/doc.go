@@ -1,5 +1,5 @@
-// Package openshift holds the fields that the operator uses of three OpenShift kinds, under their real groups: Route, Group, and
-// the cluster's Ingress configuration. The projects they come from are not imported.
+// Package openshift declares the fields that the operator uses of three OpenShift kinds, in their original groups: Route, Group, and
+// the cluster's Ingress configuration. It does not import the modules of these kinds.
 //
 // +kubebuilder:object:generate=true
 package openshift

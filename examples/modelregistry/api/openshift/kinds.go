@@ -19,7 +19,7 @@ type Route struct {
 	Status RouteStatus `json:"status,omitempty"`
 }
 
-// RouteSpec is what is published, and how.
+// RouteSpec describes a route.
 type RouteSpec struct {
 	// Host is the name; empty lets the router choose.
 	Host string `json:"host,omitempty"`
@@ -45,12 +45,12 @@ type RoutePort struct {
 	TargetPort string `json:"targetPort"`
 }
 
-// RouteTLS says where TLS ends.
+// RouteTLS configures the TLS termination.
 type RouteTLS struct {
 	Termination string `json:"termination"`
 }
 
-// Admitted reports whether a router has admitted the route, which may be nil, and what the last one said otherwise.
+// Admitted reports whether a router has admitted the route, and otherwise the message of the last router. The route may be nil.
 func (route *Route) Admitted() (admitted bool, why string) {
 	if route == nil {
 		return false, ""
@@ -74,13 +74,13 @@ type RouteStatus struct {
 	Ingress []RouteIngress `json:"ingress,omitempty"`
 }
 
-// RouteIngress is what a router says.
+// RouteIngress is the status that a router reports.
 type RouteIngress struct {
 	Host       string           `json:"host,omitempty"`
 	Conditions []RouteCondition `json:"conditions,omitempty"`
 }
 
-// RouteCondition reports whether a router has taken the route: type Admitted.
+// RouteCondition reports whether a router has admitted the route: type Admitted.
 type RouteCondition struct {
 	Type    string                 `json:"type"`
 	Status  corev1.ConditionStatus `json:"status"`
@@ -98,7 +98,7 @@ type RouteList struct {
 	Items []Route `json:"items"`
 }
 
-// Group is a group of users, cluster-scoped. Its members are somebody else's.
+// Group is a group of users, cluster-scoped. Another controller manages its members.
 //
 // +kubebuilder:object:root=true
 type Group struct {
@@ -129,11 +129,11 @@ type Ingress struct {
 // IngressSpec has the domains of the cluster.
 type IngressSpec struct {
 	Domain string `json:"domain,omitempty"`
-	// AppsDomain goes before Domain.
+	// AppsDomain takes precedence over Domain.
 	AppsDomain string `json:"appsDomain,omitempty"`
 }
 
-// RouteDomain is the domain of the routes, empty when the configuration is nil.
+// RouteDomain returns the domain of the routes, or the empty string if the configuration is nil.
 func (i *Ingress) RouteDomain() string {
 	if i == nil {
 		return ""

@@ -9,8 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// LostFields is the annotation that carries what this version has no fields for, so that an object survives a read and a
-// write in this version.
+// LostFields is the annotation with the fields that this version lacks, so that a read and a write in this version keeps them.
 const LostFields = "modelregistry.opendatahub.io/v1beta1-fields"
 
 // lostFields are the fields of v1beta1 that this version does not have.
@@ -46,7 +45,7 @@ func (m *ModelRegistry) ConvertTo(hub conversion.Hub) error {
 	if err := json.Unmarshal([]byte(text), &lost); err != nil {
 		return fmt.Errorf("annotation %s: %w", LostFields, err)
 	}
-	if to.Spec.OAuthProxy == nil { // given now, it takes the place of what was there
+	if to.Spec.OAuthProxy == nil { // a value in this version replaces the previous one
 		to.Spec.KubeRBACProxy = lost.KubeRBACProxy
 	}
 	if p := to.Spec.Postgres; p != nil {
@@ -87,7 +86,7 @@ func (m *ModelRegistry) ConvertFrom(hub conversion.Hub) error {
 	return nil
 }
 
-// through copies what both types have under the same JSON names.
+// through copies the fields that both types have under the same JSON names.
 func through(from, to any) error {
 	text, err := json.Marshal(from)
 	if err != nil {
@@ -99,7 +98,7 @@ func through(from, to any) error {
 	return nil
 }
 
-// istioToProxy makes the proxy that comes closest to what was asked of the mesh.
+// istioToProxy configures the proxy that is closest to the settings of the mesh.
 func (s *ModelRegistrySpec) istioToProxy() {
 	if s.Istio == nil {
 		return

@@ -1,4 +1,4 @@
-// Package v1alpha1 holds ModelRegistry of the group modelregistry.opendatahub.io in its deprecated version, which is served and
+// Package v1alpha1 declares the deprecated version of ModelRegistry of the group modelregistry.opendatahub.io, which is served and
 // converted.
 //
 // +kubebuilder:object:generate=true
@@ -13,7 +13,7 @@ import (
 // GroupVersion is the group and version of the kinds in this package.
 var GroupVersion = schema.GroupVersion{Group: "modelregistry.opendatahub.io", Version: "v1alpha1"}
 
-// builder collects the kinds.
+// builder registers the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&ModelRegistry{}, &ModelRegistryList{})
 
 // AddToScheme registers the kinds of this package with a scheme.

@@ -19,7 +19,7 @@ type PostgresConfig struct {
 	Port *int32 `json:"port,omitempty"`
 	// Username to connect with.
 	Username string `json:"username,omitempty"`
-	// PasswordSecret has the password.
+	// PasswordSecret contains the password.
 	PasswordSecret *v1beta1.SecretKeyValue `json:"passwordSecret,omitempty"`
 	// Database name.
 	Database string `json:"database"`
@@ -34,15 +34,15 @@ type PostgresConfig struct {
 	SSLCertificateSecret *v1beta1.SecretKeyValue `json:"sslCertificateSecret,omitempty"`
 	// SSLKeySecret has its key.
 	SSLKeySecret *v1beta1.SecretKeyValue `json:"sslKeySecret,omitempty"`
-	// SSLPasswordSecret has the password of the key.
+	// SSLPasswordSecret contains the password of the key.
 	SSLPasswordSecret *v1beta1.SecretKeyValue `json:"sslPasswordSecret,omitempty"`
-	// SSLRootCertificateConfigMap has the certificate of the authority; it goes before SSLRootCertificateSecret.
+	// SSLRootCertificateConfigMap contains the CA certificate. It takes precedence over SSLRootCertificateSecret.
 	SSLRootCertificateConfigMap *v1beta1.ConfigMapKeyValue `json:"sslRootCertificateConfigMap,omitempty"`
 	// SSLRootCertificateSecret has the certificate of the authority.
 	SSLRootCertificateSecret *v1beta1.SecretKeyValue `json:"sslRootCertificateSecret,omitempty"`
 }
 
-// ModelRegistrySpec is what is asked for.
+// ModelRegistrySpec is the desired state of a registry.
 // +kubebuilder:validation:XValidation:rule="!(has(self.istio) && has(self.oauthProxy))",message="Cannot use both istio and oauthProxy"
 type ModelRegistrySpec struct {
 	// Rest configures the REST server.
@@ -74,11 +74,11 @@ type IstioConfig struct {
 	TLSMode string `json:"tlsMode,omitempty"`
 	// Audiences of tokens.
 	Audiences []string `json:"audiences,omitempty"`
-	// Gateway is how the registry is reached.
+	// Gateway configures the access to the registry.
 	Gateway *GatewayConfig `json:"gateway,omitempty"`
 }
 
-// GatewayConfig is how a registry in a mesh is reached.
+// GatewayConfig configures the access to a registry in a mesh.
 type GatewayConfig struct {
 	// Domain of the gateway.
 	// +kubebuilder:validation:MaxLength=253
@@ -102,7 +102,7 @@ type ServerConfig struct {
 	Port *int32 `json:"port,omitempty"`
 	// TLS of the gateway.
 	TLS *TLSServerSettings `json:"tls,omitempty"`
-	// GatewayRoute controls whether a route to the gateway is made.
+	// GatewayRoute controls whether a route to the gateway is created.
 	// +kubebuilder:validation:Enum=disabled;enabled
 	GatewayRoute string `json:"gatewayRoute,omitempty"`
 }

@@ -1,4 +1,4 @@
-// Package v1beta1 holds ModelRegistry of the group modelregistry.opendatahub.io in its storage version.
+// Package v1beta1 declares the storage version of ModelRegistry of the group modelregistry.opendatahub.io.
 //
 // The JSON names, defaults and validations are those of the product, so its manifests and its CRD work with these types.
 //
@@ -14,7 +14,7 @@ import (
 // GroupVersion is the group and version of the kinds in this package.
 var GroupVersion = schema.GroupVersion{Group: "modelregistry.opendatahub.io", Version: "v1beta1"}
 
-// builder collects the kinds.
+// builder registers the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&ModelRegistry{}, &ModelRegistryList{})
 
 // AddToScheme registers the kinds of this package with a scheme.

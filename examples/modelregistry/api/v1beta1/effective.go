@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Settings are those of the operator, from its environment, that decide what a registry is.
+// Settings are the settings of the operator for registries, from its environment.
 type Settings struct {
 	// Namespace that all registries must be in; empty allows any. Webhooks reports whether admission enforces it.
 	Namespace string
@@ -25,7 +25,7 @@ const (
 	DatabasePasswordKey = "password"
 )
 
-// Effective is the spec that the children are made from. The stored one is never changed.
+// Effective returns the spec that the children depend on. It does not change the stored one.
 func (s Settings) Effective(m *ModelRegistry, clusterDomain string) *ModelRegistrySpec {
 	return defaulting.Effective(m.Spec.DeepCopy(),
 		(*ModelRegistrySpec).DropEmptyDatabases,
@@ -64,7 +64,7 @@ func (s Settings) defaultProxy(name, clusterDomain string, proxy *ProxyConfig) {
 	number(&proxy.RoutePort, 443)
 }
 
-// defaultDatabase replaces a generated database by the connection to it.
+// defaultDatabase replaces a generated database with the connection to it.
 func (s Settings) defaultDatabase(name string, spec *ModelRegistrySpec) {
 	if spec.MySQL != nil {
 		number(&spec.MySQL.Port, 3306)
@@ -83,7 +83,7 @@ func (s Settings) defaultDatabase(name string, spec *ModelRegistrySpec) {
 	number(&spec.Postgres.Port, 5432)
 }
 
-// CredentialsName is the name of the Secret of a generated database.
+// CredentialsName returns the name of the Secret of a generated database.
 func CredentialsName(registry string) string { return registry + "-postgres-credentials" }
 
 func fill(field *string, value string) {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The longest additions to names and label values that are derived from the name of a registry.
+// The maximum lengths that are added to the name of a registry in derived names and label values.
 const (
 	roleAffix       = "registry-user-"
 	proxySuffix     = "-kube-rbac-proxy-config"
@@ -15,8 +15,8 @@ const (
 	maxDerivedNames = validation.LabelValueMaxLength
 )
 
-// MigrateProxy moves the settings of the deprecated proxy to the one that took its place. The image is left behind: it is that
-// of another program.
+// MigrateProxy moves the settings of the deprecated proxy to its replacement. It does not copy the image, which belongs to another
+// program.
 func (s *ModelRegistrySpec) MigrateProxy() {
 	if s.OAuthProxy == nil || s.KubeRBACProxy != nil { // both is for the schema to refuse
 		return
@@ -25,7 +25,7 @@ func (s *ModelRegistrySpec) MigrateProxy() {
 	s.KubeRBACProxy.Image = ""
 }
 
-// DropEmptyDatabases drops the databases that name no server and ask for none.
+// DropEmptyDatabases removes databases that have no server and request none.
 func (s *ModelRegistrySpec) DropEmptyDatabases() {
 	if p := s.Postgres; p != nil && p.Host == "" && p.HostAddress == "" && !p.Generated() {
 		s.Postgres = nil
@@ -35,8 +35,8 @@ func (s *ModelRegistrySpec) DropEmptyDatabases() {
 	}
 }
 
-// Default fills in a registry that is being admitted. An image of the operator's own repository, and the resources beside it, are
-// taken for a copy of the operator's defaults as long as the operator has not said which ones are in effect.
+// Default sets the defaults of a registry during admission. While the status does not record the defaults in effect, an image of the
+// operator's own repository and the resources of the same container count as copies of the operator's defaults.
 func (m *ModelRegistry) Default(restImage string) {
 	m.Spec.DropEmptyDatabases()
 	m.Spec.MigrateProxy()
@@ -51,7 +51,7 @@ func (m *ModelRegistry) Default(restImage string) {
 	}
 }
 
-// repository is an image reference without tag and digest. A colon before the last slash belongs to the port of the server.
+// repository returns an image reference without tag and digest. A colon before the last slash belongs to the port of the server.
 func repository(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
@@ -60,7 +60,7 @@ func repository(image string) string {
 	return image
 }
 
-// Validate lists what the schema cannot say. An empty namespace lets a registry be in any.
+// Validate returns the errors that the schema cannot detect. If the namespace is empty, a registry may be in any namespace.
 func (m *ModelRegistry) Validate(namespace string) field.ErrorList {
 	problems := m.Spec.Validate()
 	if namespace != "" && m.Namespace != namespace {
@@ -69,7 +69,7 @@ func (m *ModelRegistry) Validate(namespace string) field.ErrorList {
 	return problems
 }
 
-// Validate lists what is wrong with the databases.
+// Validate returns the errors in the databases.
 func (s *ModelRegistrySpec) Validate() field.ErrorList {
 	var problems field.ErrorList
 	path := field.NewPath("spec")
@@ -84,7 +84,7 @@ func (s *ModelRegistrySpec) Validate() field.ErrorList {
 	return problems
 }
 
-// ValidateName checks that the names and labels of the children that are derived from the name of a registry are valid.
+// ValidateName checks that the names and labels that are derived from the name of a registry are valid.
 func (m *ModelRegistry) ValidateName() field.ErrorList {
 	longest := len(roleAffix)
 	if m.Spec.KubeRBACProxy != nil || m.Spec.OAuthProxy != nil {

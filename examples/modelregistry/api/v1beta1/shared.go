@@ -31,7 +31,7 @@ type RestSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
-	// ServiceRoute controls whether an HTTP route to the server is made where the cluster has routes.
+	// ServiceRoute controls whether an HTTP route to the server is created if the cluster has routes.
 	// +kubebuilder:default=disabled
 	// +kubebuilder:validation:Enum=disabled;enabled
 	ServiceRoute string `json:"serviceRoute,omitempty"`
@@ -65,7 +65,7 @@ type MySQLConfig struct {
 	Port *int32 `json:"port,omitempty"`
 	// Username to connect with.
 	Username string `json:"username"`
-	// PasswordSecret has the password.
+	// PasswordSecret contains the password.
 	PasswordSecret *SecretKeyValue `json:"passwordSecret,omitempty"`
 	// Database name.
 	Database string `json:"database"`
@@ -76,11 +76,11 @@ type MySQLConfig struct {
 	SSLCertificateSecret *SecretKeyValue `json:"sslCertificateSecret,omitempty"`
 	// SSLKeySecret has its key.
 	SSLKeySecret *SecretKeyValue `json:"sslKeySecret,omitempty"`
-	// SSLRootCertificateConfigMap has the certificate of the authority; it goes before SSLRootCertificateSecret.
+	// SSLRootCertificateConfigMap contains the CA certificate. It takes precedence over SSLRootCertificateSecret.
 	SSLRootCertificateConfigMap *ConfigMapKeyValue `json:"sslRootCertificateConfigMap,omitempty"`
 	// SSLRootCertificateSecret has the certificate of the authority.
 	SSLRootCertificateSecret *SecretKeyValue `json:"sslRootCertificateSecret,omitempty"`
-	// SSLRootCertificatesConfigMapName has many certificates; it goes before SSLRootCertificatesSecretName.
+	// SSLRootCertificatesConfigMapName contains several CA certificates. It takes precedence over SSLRootCertificatesSecretName.
 	SSLRootCertificatesConfigMapName string `json:"sslRootCertificatesConfigMapName,omitempty"`
 	// SSLRootCertificatesSecretName has many certificates.
 	SSLRootCertificatesSecretName string `json:"sslRootCertificatesSecretName,omitempty"`
@@ -98,11 +98,11 @@ type ProxyConfig struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
-	// TLSCertificateSecret has the certificate; by default the cluster makes one.
+	// TLSCertificateSecret contains the certificate. By default the cluster creates one.
 	TLSCertificateSecret *SecretKeyValue `json:"tlsCertificateSecret,omitempty"`
 	// TLSKeySecret has its key.
 	TLSKeySecret *SecretKeyValue `json:"tlsKeySecret,omitempty"`
-	// ServiceRoute controls whether an HTTPS route to the proxy is made where the cluster has routes.
+	// ServiceRoute controls whether an HTTPS route to the proxy is created if the cluster has routes.
 	// +kubebuilder:default=enabled
 	// +kubebuilder:validation:Enum=disabled;enabled
 	ServiceRoute string `json:"serviceRoute,omitempty"`

@@ -20,7 +20,7 @@ type PostgresConfig struct {
 	Port *int32 `json:"port,omitempty"`
 	// Username to connect with.
 	Username string `json:"username,omitempty"`
-	// PasswordSecret has the password.
+	// PasswordSecret contains the password.
 	PasswordSecret *SecretKeyValue `json:"passwordSecret,omitempty"`
 	// Database name.
 	Database string `json:"database,omitempty"`
@@ -35,9 +35,9 @@ type PostgresConfig struct {
 	SSLCertificateSecret *SecretKeyValue `json:"sslCertificateSecret,omitempty"`
 	// SSLKeySecret has its key.
 	SSLKeySecret *SecretKeyValue `json:"sslKeySecret,omitempty"`
-	// SSLPasswordSecret has the password of the key.
+	// SSLPasswordSecret contains the password of the key.
 	SSLPasswordSecret *SecretKeyValue `json:"sslPasswordSecret,omitempty"`
-	// SSLRootCertificateConfigMap has the certificate of the authority; it goes before SSLRootCertificateSecret.
+	// SSLRootCertificateConfigMap contains the CA certificate. It takes precedence over SSLRootCertificateSecret.
 	SSLRootCertificateConfigMap *ConfigMapKeyValue `json:"sslRootCertificateConfigMap,omitempty"`
 	// SSLRootCertificateSecret has the certificate of the authority.
 	SSLRootCertificateSecret *SecretKeyValue `json:"sslRootCertificateSecret,omitempty"`
@@ -50,7 +50,7 @@ func (p *PostgresConfig) Generated() bool {
 	return p != nil && p.GenerateDeployment != nil && *p.GenerateDeployment
 }
 
-// ModelRegistrySpec is what is asked for. One of postgres and mysql must be given; of both, postgres is used.
+// ModelRegistrySpec is the desired state of a registry. It requires postgres or mysql; postgres takes precedence.
 // +kubebuilder:validation:XValidation:rule="!(has(self.oauthProxy) && has(self.kubeRBACProxy))",message="Cannot use both oauthProxy and kubeRBACProxy"
 type ModelRegistrySpec struct {
 	// Rest configures the REST server.
@@ -71,7 +71,7 @@ type ModelRegistrySpec struct {
 	KubeRBACProxy *ProxyConfig `json:"kubeRBACProxy,omitempty"`
 }
 
-// ModelRegistryStatus is what is.
+// ModelRegistryStatus is the observed state of a registry.
 type ModelRegistryStatus struct {
 	// Hosts are the names under which the registry is reached.
 	Hosts []string `json:"hosts,omitempty"`
@@ -79,7 +79,7 @@ type ModelRegistryStatus struct {
 	HostsStr string `json:"hostsStr,omitempty"`
 	// SpecDefaults is the JSON merge patch from the spec to the one in effect.
 	SpecDefaults string `json:"specDefaults,omitempty"`
-	// Conditions say how the registry is.
+	// Conditions are the conditions of the registry.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
@@ -102,7 +102,7 @@ type ModelRegistry struct {
 	Status ModelRegistryStatus `json:"status,omitempty"`
 }
 
-// Hub marks the version that the others convert to.
+// Hub marks the version that the other versions convert to.
 func (*ModelRegistry) Hub() {}
 
 // ModelRegistryList is a list of registries.

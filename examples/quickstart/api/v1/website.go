@@ -27,14 +27,14 @@ type Website struct {
 	Status            WebsiteStatus `json:"status,omitempty"`
 }
 
-// WebsiteSpec is what a user wants.
+// WebsiteSpec is the desired state of a Website.
 type WebsiteSpec struct {
 	Text string `json:"text"` // of the page
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"` // 1 when unset
 }
 
-// WebsiteStatus is what there is.
+// WebsiteStatus is the observed state of a Website.
 type WebsiteStatus struct {
 	// +listType=map
 	// +listMapKey=type

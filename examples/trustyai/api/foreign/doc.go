@@ -1,5 +1,5 @@
-// Package foreign holds the few fields that the operator needs of kinds of other projects. Their own Go modules pin other versions of
-// Kubernetes; what is not declared here is never sent.
+// Package foreign declares the fields that the operator uses of kinds of other projects. It never sends other fields. The Go modules
+// of these projects require other versions of Kubernetes.
 //
 // +kubebuilder:object:generate=true
 package foreign

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// RouteSpec is what is published, and how.
+// RouteSpec describes a route.
 type RouteSpec struct {
 	To             RouteTarget `json:"to"`
 	Port           RoutePort   `json:"port,omitzero"`
@@ -25,7 +25,7 @@ type RoutePort struct {
 	TargetPort string `json:"targetPort"`
 }
 
-// RouteTLS is where TLS ends.
+// RouteTLS configures the TLS termination.
 type RouteTLS struct {
 	Termination                   string `json:"termination"`
 	InsecureEdgeTerminationPolicy string `json:"insecureEdgeTerminationPolicy,omitempty"`
@@ -36,7 +36,7 @@ type RouteStatus struct {
 	Ingress []RouteIngress `json:"ingress,omitempty"`
 }
 
-// RouteIngress is what a router reports.
+// RouteIngress is the status that a router reports.
 type RouteIngress struct {
 	Conditions []RouteCondition `json:"conditions,omitempty"`
 }
@@ -62,7 +62,7 @@ func (r *Route) Admitted() bool {
 	return false
 }
 
-// InferenceServiceSpec is what is served.
+// InferenceServiceSpec describes the served model.
 type InferenceServiceSpec struct {
 	Predictor Predictor `json:"predictor"`
 }
@@ -73,7 +73,7 @@ type Predictor struct {
 	Model  *Model  `json:"model,omitempty"`
 }
 
-// Logger is where requests and answers are sent to.
+// Logger configures the destination of requests and answers.
 type Logger struct {
 	Mode string `json:"mode,omitempty"`
 	URL  string `json:"url,omitempty"`
@@ -84,12 +84,12 @@ type Model struct {
 	Runtime string `json:"runtime,omitempty"`
 }
 
-// InferenceServiceStatus is what is.
+// InferenceServiceStatus is the observed state of an InferenceService.
 type InferenceServiceStatus struct {
 	URL string `json:"url,omitempty"`
 }
 
-// ServingRuntimeSpec is how models are run.
+// ServingRuntimeSpec describes a runtime.
 type ServingRuntimeSpec struct {
 	Containers []RuntimeContainer `json:"containers,omitempty"`
 }
@@ -110,7 +110,7 @@ type TargetReference struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// WorkloadStatus is where the workload is.
+// WorkloadStatus is the observed state of a workload.
 type WorkloadStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }

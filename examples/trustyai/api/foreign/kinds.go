@@ -67,7 +67,7 @@ type ServingRuntimeList struct {
 	Items []ServingRuntime `json:"items"`
 }
 
-// ServiceMonitor tells Prometheus where metrics are.
+// ServiceMonitor configures which endpoints Prometheus scrapes.
 //
 // +kubebuilder:object:root=true
 type ServiceMonitor struct {
@@ -87,7 +87,7 @@ type ServiceMonitorList struct {
 	Items []ServiceMonitor `json:"items"`
 }
 
-// DestinationRule says how a host is reached in the mesh.
+// DestinationRule configures the access to a host in the mesh.
 //
 // +kubebuilder:object:root=true
 type DestinationRule struct {
@@ -147,7 +147,7 @@ type EnvoyFilterList struct {
 	Items []EnvoyFilter `json:"items"`
 }
 
-// MCPGatewayExtension makes a Gateway serve the Model Context Protocol.
+// MCPGatewayExtension extends a Gateway with the Model Context Protocol.
 //
 // +kubebuilder:object:root=true
 type MCPGatewayExtension struct {

@@ -1,4 +1,4 @@
-// Package kueue holds the few fields that the job manager needs of the kinds of Kueue. What is not declared here is never sent.
+// Package kueue declares the fields that the job manager uses of the kinds of Kueue. It never sends other fields.
 //
 // +kubebuilder:object:generate=true
 package kueue

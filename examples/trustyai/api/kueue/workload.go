@@ -22,7 +22,7 @@ const (
 	Requeued      = "Requeued"
 )
 
-// Workload waits in a queue until there is room for what it describes.
+// Workload waits in a queue until its quota is available.
 //
 // +kubebuilder:object:root=true
 type Workload struct {
@@ -33,7 +33,7 @@ type Workload struct {
 	Status WorkloadStatus `json:"status,omitzero"`
 }
 
-// WorkloadSpec is what waits, and where.
+// WorkloadSpec describes the pods and the queue.
 type WorkloadSpec struct {
 	QueueName string   `json:"queueName,omitempty"`
 	PodSets   []PodSet `json:"podSets,omitempty"`
@@ -46,19 +46,19 @@ type PodSet struct {
 	Template corev1.PodTemplateSpec `json:"template"`
 }
 
-// WorkloadStatus is where the workload is.
+// WorkloadStatus is the observed state of a workload.
 type WorkloadStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Admission  *Admission         `json:"admission,omitempty"`
 }
 
-// Admission is what the queue has given.
+// Admission is the assignment of the queue.
 type Admission struct {
 	ClusterQueue string       `json:"clusterQueue,omitempty"`
 	Assignments  []Assignment `json:"podSetAssignments,omitempty"`
 }
 
-// Assignment is what a set of pods was given: a flavor for each resource.
+// Assignment is the assignment of a set of pods: a flavor for each resource.
 type Assignment struct {
 	Name    string            `json:"name"`
 	Flavors map[string]string `json:"flavors,omitempty"`

@@ -1,4 +1,4 @@
-// Package v1 holds TrustyAIService and EvalHub of the group trustyai.opendatahub.io in their storage version.
+// Package v1 declares the storage versions of TrustyAIService and EvalHub of the group trustyai.opendatahub.io.
 //
 // The JSON names and validations are those of the product, so its manifests and its CRDs work with these types.
 //
@@ -14,7 +14,7 @@ import (
 // GroupVersion is the group and version of the kinds in this package.
 var GroupVersion = schema.GroupVersion{Group: "trustyai.opendatahub.io", Version: "v1"}
 
-// builder collects the kinds.
+// builder registers the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(
 	&TrustyAIService{}, &TrustyAIServiceList{}, &EvalHub{}, &EvalHubList{})
 

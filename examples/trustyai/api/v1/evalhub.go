@@ -15,12 +15,12 @@ type Database struct {
 	// MaxOpenConns limits the connections.
 	// +kubebuilder:default=25
 	MaxOpenConns *int `json:"maxOpenConns,omitempty"`
-	// MaxIdleConns limits the connections that nobody uses.
+	// MaxIdleConns limits the idle connections.
 	// +kubebuilder:default=5
 	MaxIdleConns *int `json:"maxIdleConns,omitempty"`
 }
 
-// Exporter is where traces and metrics go, as both versions have it.
+// Exporter configures the destination of traces and metrics in both versions.
 type Exporter struct {
 	// ExporterType is the protocol.
 	// +kubebuilder:validation:Enum=otlp-grpc;otlp-http;stdout
@@ -47,7 +47,7 @@ type Exporter struct {
 // +kubebuilder:validation:Pattern=`^((\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+)$`
 type Duration string
 
-// Telemetry is what OpenTelemetry is told.
+// Telemetry configures OpenTelemetry.
 type Telemetry struct {
 	Exporter `json:",inline"`
 	// ServiceName names the hub in traces.
@@ -99,17 +99,17 @@ type CABundle struct {
 	Key string `json:"key,omitempty"`
 }
 
-// MLflowTLS is how the certificate of MLflow is checked.
+// MLflowTLS configures the verification of MLflow's certificate.
 type MLflowTLS struct {
 	CABundle *CABundle `json:"caBundle,omitempty"`
 }
 
-// MLflow is how MLflow is called.
+// MLflow configures the access to MLflow.
 type MLflow struct {
 	TLS *MLflowTLS `json:"tls,omitempty"`
 }
 
-// Tenancy is whom a hub serves: its own namespace, or all that have the label of tenants.
+// Tenancy defines the tenants of a hub: its own namespace, or all namespaces with the label of tenants.
 // +kubebuilder:validation:Enum=single;multi
 type Tenancy string
 
@@ -119,7 +119,7 @@ const (
 	MultiTenancy  Tenancy = "multi"
 )
 
-// EvalHubBase is what both versions have.
+// EvalHubBase contains the fields of both versions.
 type EvalHubBase struct {
 	// Replicas of the server.
 	// +kubebuilder:validation:Minimum=1
@@ -139,14 +139,14 @@ type EvalHubBase struct {
 	MCP *MCP `json:"mcp,omitempty"`
 }
 
-// EvalHubSpec is what is asked for.
+// EvalHubSpec is the desired state of a hub.
 type EvalHubSpec struct {
 	EvalHubBase `json:",inline"`
-	// OTel is what OpenTelemetry is told.
+	// OTel configures OpenTelemetry.
 	OTel *Telemetry `json:"otel,omitempty"`
-	// MLflow is how MLflow is called.
+	// MLflow configures the access to MLflow.
 	MLflow *MLflow `json:"mlflow,omitempty"`
-	// Tenancy is whom the hub serves.
+	// Tenancy defines the tenants of the hub.
 	// +kubebuilder:default=multi
 	Tenancy Tenancy `json:"tenancy,omitempty"`
 }
@@ -160,7 +160,7 @@ type EvalHubCondition struct {
 	Message            string                 `json:"message,omitempty"`
 }
 
-// MCPStatus is what the MCP server is.
+// MCPStatus is the observed state of the MCP server.
 type MCPStatus struct {
 	// Phase of it.
 	// +kubebuilder:validation:Enum=Pending;Ready;Error;Disabled
@@ -173,12 +173,12 @@ type MCPStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// EvalHubStatus is what is.
+// EvalHubStatus is the observed state of a hub.
 type EvalHubStatus struct {
 	// Phase of the hub.
 	// +kubebuilder:validation:Enum=Pending;Ready;Error
 	Phase string `json:"phase,omitempty"`
-	// Replicas and ReadyReplicas are those of the Deployment.
+	// Replicas and ReadyReplicas are the replicas of the Deployment.
 	Replicas      int32 `json:"replicas,omitempty"`
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
 	// Conditions of the hub.
@@ -187,12 +187,12 @@ type EvalHubStatus struct {
 	Ready string `json:"ready,omitempty"`
 	// URL of the hub in the cluster.
 	URL string `json:"url,omitempty"`
-	// ActiveProviders and ActiveCollections are those that the hub offers.
+	// ActiveProviders and ActiveCollections are available in the hub.
 	ActiveProviders   []string `json:"activeProviders,omitempty"`
 	ActiveCollections []string `json:"activeCollections,omitempty"`
 	// LastUpdateTime is not set any more: it would change the hub in each pass.
 	LastUpdateTime *metav1.Time `json:"lastUpdateTime,omitempty"`
-	// MCP is what the MCP server is.
+	// MCP is the observed state of the MCP server.
 	MCP *MCPStatus `json:"mcp,omitempty"`
 }
 
@@ -212,7 +212,7 @@ type EvalHub struct {
 	Status EvalHubStatus `json:"status,omitempty"`
 }
 
-// Hub marks the version that the others convert to.
+// Hub marks the version that the other versions convert to.
 func (*EvalHub) Hub() {}
 
 // EvalHubList is a list of hubs.

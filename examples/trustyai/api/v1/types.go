@@ -32,7 +32,7 @@ type Data struct {
 	Format string `json:"format,omitempty"`
 }
 
-// Metrics are how often metrics are computed, and of how much.
+// Metrics configures the interval and the batch size of metrics.
 type Metrics struct {
 	// Schedule is an interval.
 	Schedule string `json:"schedule"`
@@ -40,7 +40,7 @@ type Metrics struct {
 	BatchSize *int `json:"batchSize,omitempty"`
 }
 
-// TrustyAIServiceSpec is what is asked for.
+// TrustyAIServiceSpec is the desired state of a service.
 type TrustyAIServiceSpec struct {
 	// Replicas has no effect: there is one.
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -52,12 +52,12 @@ type TrustyAIServiceSpec struct {
 	Metrics Metrics `json:"metrics"`
 }
 
-// Migrates reports whether files of a volume are moved into the database.
+// Migrates reports whether files of a volume move into the database.
 func (s *TrustyAIServiceSpec) Migrates() bool {
 	return s.Storage.Format == FormatDatabase && s.Storage.Folder != "" && s.Data != nil && s.Data.Filename != ""
 }
 
-// TrustyAIServiceStatus is what is.
+// TrustyAIServiceStatus is the observed state of a service.
 type TrustyAIServiceStatus struct {
 	// ObservedGeneration is the generation that the status is about.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -87,10 +87,10 @@ type TrustyAIService struct {
 	Status TrustyAIServiceStatus `json:"status,omitempty"`
 }
 
-// Hub marks the version that the others convert to.
+// Hub marks the version that the other versions convert to.
 func (*TrustyAIService) Hub() {}
 
-// SetObservedGeneration stores the generation that the status is about.
+// SetObservedGeneration stores the generation that the status belongs to.
 func (s *TrustyAIService) SetObservedGeneration(generation int64) {
 	s.Status.ObservedGeneration = generation
 }

@@ -1,5 +1,5 @@
-// Package v1alpha1 holds the kinds GuardrailsOrchestrator, NemoGuardrails and LMEvalJob of the group trustyai.opendatahub.io, and the older
-// versions of TrustyAIService and EvalHub.
+// Package v1alpha1 declares the kinds GuardrailsOrchestrator, NemoGuardrails and LMEvalJob of the group trustyai.opendatahub.io, and
+// the older versions of TrustyAIService and EvalHub.
 //
 // The JSON names, defaults and validations are those of the product, so its manifests and its CRDs work with these types.
 //
@@ -15,7 +15,7 @@ import (
 // GroupVersion is the group and version of the kinds in this package.
 var GroupVersion = schema.GroupVersion{Group: "trustyai.opendatahub.io", Version: "v1alpha1"}
 
-// builder collects the kinds.
+// builder registers the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(
 	&TrustyAIService{}, &TrustyAIServiceList{}, &GuardrailsOrchestrator{}, &GuardrailsOrchestratorList{}, &NemoGuardrails{},
 	&NemoGuardrailsList{},

@@ -9,10 +9,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// EvalHubSpec is what is asked for. It has no tenancy: such hubs serve all tenants.
+// EvalHubSpec is the desired state of a hub. It has no tenancy: such hubs serve all tenants.
 type EvalHubSpec struct {
 	v1.EvalHubBase `json:",inline"`
-	// OTel is where traces and metrics go.
+	// OTel configures the destination of traces and metrics.
 	OTel *v1.Exporter `json:"otel,omitempty"`
 }
 
@@ -41,14 +41,14 @@ type EvalHubList struct {
 	Items []EvalHub `json:"items"`
 }
 
-// newerHub is what only v1 can say of a hub.
+// newerHub contains the fields of a hub that only v1 has.
 type newerHub struct {
 	OTel    *v1.Telemetry `json:"otel,omitempty"`
 	MLflow  *v1.MLflow    `json:"mlflow,omitempty"`
 	Tenancy v1.Tenancy    `json:"tenancy,omitempty"`
 }
 
-// ConvertTo makes a v1 object of it, with what the annotation remembers. The exporter is the one of this version.
+// ConvertTo converts the object to v1, with the fields in the annotation. The exporter is the one of this version.
 func (h *EvalHub) ConvertTo(hub conversion.Hub) error {
 	to, ok := hub.(*v1.EvalHub)
 	if !ok {
@@ -73,7 +73,7 @@ func (h *EvalHub) ConvertTo(hub conversion.Hub) error {
 	return nil
 }
 
-// ConvertFrom makes it of a v1 object.
+// ConvertFrom converts the object from v1.
 func (h *EvalHub) ConvertFrom(hub conversion.Hub) error {
 	from, ok := hub.(*v1.EvalHub)
 	if !ok {

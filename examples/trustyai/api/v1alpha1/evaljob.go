@@ -32,7 +32,7 @@ type Card struct {
 	Custom string `json:"custom,omitempty"`
 }
 
-// TaskRecipe makes a task of its parts.
+// TaskRecipe defines a task by its parts.
 type TaskRecipe struct {
 	// Card is the data set.
 	Card Card `json:"card"`
@@ -40,17 +40,17 @@ type TaskRecipe struct {
 	Template *Artifact `json:"template,omitempty"`
 	// SystemPrompt before each prompt.
 	SystemPrompt *Artifact `json:"systemPrompt,omitempty"`
-	// Task is what is done.
+	// Task is the task to perform.
 	Task *Artifact `json:"task,omitempty"`
 	// Metrics that are computed.
 	Metrics []Artifact `json:"metrics,omitempty"`
 	// Format of the prompts.
 	Format *string `json:"format,omitempty"`
-	// LoaderLimit is how many records are loaded.
+	// LoaderLimit is the number of records to load.
 	LoaderLimit *int `json:"loaderLimit,omitempty"`
-	// NumDemos is how many examples a prompt has.
+	// NumDemos is the number of examples in a prompt.
 	NumDemos *int `json:"numDemos,omitempty"`
-	// DemosPoolSize is how many examples there are to choose from.
+	// DemosPoolSize is the number of examples to choose from.
 	DemosPoolSize *int `json:"demosPoolSize,omitempty"`
 }
 
@@ -84,7 +84,7 @@ type GitSource struct {
 	Path string `json:"path,omitempty"`
 }
 
-// TaskSource is where tasks come from.
+// TaskSource is the origin of tasks.
 type TaskSource struct {
 	Git *GitSource `json:"git,omitempty"`
 }
@@ -98,7 +98,7 @@ type CustomTasks struct {
 // +kubebuilder:validation:Pattern=`^[a-zA-Z0-9._-]+$`
 type TaskName string
 
-// TaskList is what is evaluated.
+// TaskList lists the tasks to evaluate.
 type TaskList struct {
 	// TaskNames of known tasks.
 	TaskNames []TaskName `json:"taskNames,omitempty"`
@@ -106,7 +106,7 @@ type TaskList struct {
 	TaskRecipes []TaskRecipe `json:"taskRecipes,omitempty"`
 	// Custom artifacts for the recipes.
 	Custom *CustomArtifacts `json:"custom,omitempty"`
-	// CustomTasks are where TaskNames come from.
+	// CustomTasks is the origin of TaskNames.
 	CustomTasks *CustomTasks `json:"customTasks,omitempty"`
 }
 
@@ -116,7 +116,7 @@ type ChatTemplate struct {
 	Name    string `json:"name,omitempty"`
 }
 
-// EvalContainer is what a user adds to the main container.
+// EvalContainer contains additions to the main container.
 type EvalContainer struct {
 	Env             []corev1.EnvVar              `json:"env,omitempty"`
 	VolumeMounts    []corev1.VolumeMount         `json:"volumeMounts,omitempty"`
@@ -124,7 +124,7 @@ type EvalContainer struct {
 	SecurityContext *corev1.SecurityContext      `json:"securityContext,omitempty"`
 }
 
-// EvalPod is what a user adds to the pod.
+// EvalPod contains additions to the pod.
 type EvalPod struct {
 	Container       *EvalContainer             `json:"container,omitempty"`
 	Volumes         []corev1.Volume            `json:"volumes,omitempty"`
@@ -133,13 +133,13 @@ type EvalPod struct {
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 }
 
-// ManagedClaim is a claim that the operator makes.
+// ManagedClaim is a claim that the operator creates.
 type ManagedClaim struct {
 	// Size of the volume, a quantity.
 	Size string `json:"size,omitempty"`
 }
 
-// OCIRegistry is where results are uploaded.
+// OCIRegistry is the registry for the upload of results.
 type OCIRegistry struct {
 	// Registry is the Secret key with the host.
 	Registry corev1.SecretKeySelector `json:"registry"`
@@ -160,11 +160,11 @@ type OCIRegistry struct {
 	VerifySSL        *bool                     `json:"verifySSL,omitempty"`
 }
 
-// Outputs is where results go.
+// Outputs configures the destination of results.
 type Outputs struct {
 	// PVCName is a claim that exists.
 	PVCName *string `json:"pvcName,omitempty"`
-	// PVCManaged is a claim that the operator makes; it goes before PVCName.
+	// PVCManaged is a claim that the operator creates. It takes precedence over PVCName.
 	PVCManaged *ManagedClaim `json:"pvcManaged,omitempty"`
 	// OCI is a registry.
 	OCI *OCIRegistry `json:"oci,omitempty"`
@@ -184,29 +184,29 @@ type S3 struct {
 	CABundle  *corev1.SecretKeySelector `json:"caBundle,omitempty"`
 }
 
-// OfflineStorage is where models and data sets are.
+// OfflineStorage is the location of models and data sets.
 type OfflineStorage struct {
 	PVCName *string `json:"pvcName,omitempty"`
 	S3      *S3     `json:"s3,omitempty"`
 }
 
-// Offline is what a job without the Internet has.
+// Offline configures a job without access to the Internet.
 type Offline struct {
 	Storage OfflineStorage `json:"storage"`
 }
 
-// LMEvalJobSpec is what is asked for.
+// LMEvalJobSpec is the desired state of a job.
 type LMEvalJobSpec struct {
 	// Model is the kind of the model.
 	// +kubebuilder:validation:Enum=hf;openai-completions;openai-chat-completions;local-completions;local-chat-completions;watsonx_llm;textsynth
 	Model string `json:"model"`
 	// ModelArgs of the model.
 	ModelArgs []Argument `json:"modelArgs,omitempty"`
-	// TaskList is what is evaluated.
+	// TaskList lists the tasks to evaluate.
 	TaskList TaskList `json:"taskList"`
-	// NumFewShot is how many examples a prompt has.
+	// NumFewShot is the number of examples in a prompt.
 	NumFewShot *int `json:"numFewShot,omitempty"`
-	// Limit is how many records, or which share of them, are evaluated.
+	// Limit is the number of records to evaluate, or their share.
 	// +kubebuilder:validation:Pattern=`^(\d+\.?\d*|\d*\.\d+)$`
 	Limit string `json:"limit,omitempty"`
 	// GenArgs of the generation.
@@ -227,15 +227,15 @@ type LMEvalJobSpec struct {
 	AllowCodeExecution *bool `json:"allowCodeExecution,omitempty"`
 	// Suspend stops the pod. With the job manager a job without a value waits for its queue.
 	Suspend *bool `json:"suspend,omitempty"`
-	// Pod is what a user adds.
+	// Pod contains additions to the pod.
 	Pod *EvalPod `json:"pod,omitempty"`
-	// Outputs is where results go.
+	// Outputs configures the destination of results.
 	Outputs *Outputs `json:"outputs,omitempty"`
-	// Offline is what a job without the Internet has.
+	// Offline configures a job without access to the Internet.
 	Offline *Offline `json:"offline,omitempty"`
 }
 
-// JobState is where a job is.
+// JobState is the state of a job.
 // +kubebuilder:validation:Enum=New;Scheduled;Running;Complete;Cancelled;Suspended
 type JobState string
 
@@ -249,11 +249,11 @@ const (
 	JobSuspended JobState = "Suspended"
 )
 
-// JobReason is how a job has ended.
+// JobReason is the reason of a job's end.
 // +kubebuilder:validation:Enum=NoReason;Succeeded;Failed;Cancelled
 type JobReason string
 
-// How a job ends.
+// The reasons of the end of a job.
 const (
 	NoReason           JobReason = "NoReason"
 	JobSucceeded       JobReason = "Succeeded"
@@ -261,7 +261,7 @@ const (
 	JobCancelledReason JobReason = "Cancelled"
 )
 
-// ProgressBar is how far a part of the job is.
+// ProgressBar is the progress of a part of the job.
 type ProgressBar struct {
 	Message               string `json:"message"`
 	Percent               string `json:"percent"`
@@ -270,8 +270,8 @@ type ProgressBar struct {
 	Count                 string `json:"count"`
 }
 
-// LMEvalJobStatus is what is. Others write it as well: who sets the state Cancelled ends the job. Message and Results are sent even when
-// they are empty, as the status keeps the fields of others that are left out.
+// LMEvalJobStatus is the observed state of a job. Other writers are possible: setting the state Cancelled ends the job. Message and
+// Results are sent also when they are empty, because an apply keeps omitted fields of other field managers.
 type LMEvalJobStatus struct {
 	PodName string    `json:"podName,omitempty"`
 	State   JobState  `json:"state,omitempty"`

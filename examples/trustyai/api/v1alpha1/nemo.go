@@ -12,7 +12,7 @@ type NemoConfig struct {
 	Name string `json:"name,omitempty"`
 	// ConfigMaps with its files.
 	ConfigMaps []string `json:"configMaps,omitempty"`
-	// Default is the one that is used where none is named; without one it is the first.
+	// Default marks the configuration for requests that name none. The default is the first one.
 	Default bool `json:"default,omitempty"`
 }
 
@@ -37,21 +37,21 @@ type MCPGateway struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// NemoPod is what a user adds to the pods.
+// NemoPod contains additions to the pods.
 type NemoPod struct {
 	Affinity     *corev1.Affinity    `json:"affinity,omitempty"`
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
 	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
-	// MCPGateway whose answers are made readable for the guardrails.
+	// MCPGateway is the gateway whose answers are converted for the guardrails.
 	MCPGateway *MCPGateway `json:"mcpGateway,omitempty"`
 }
 
-// NemoTemplate is what a user adds.
+// NemoTemplate contains additions of a user.
 type NemoTemplate struct {
 	Pod *NemoPod `json:"pod,omitempty"`
 }
 
-// NemoGuardrailsSpec is what is asked for.
+// NemoGuardrailsSpec is the desired state of a server.
 type NemoGuardrailsSpec struct {
 	// NemoConfigs are the configurations.
 	NemoConfigs []NemoConfig `json:"nemoConfigs"`
@@ -63,7 +63,7 @@ type NemoGuardrailsSpec struct {
 	Replicas int `json:"replicas,omitempty"`
 	// Env of the server.
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// Template is what a user adds.
+	// Template contains additions of a user.
 	Template *NemoTemplate `json:"template,omitempty"`
 }
 
@@ -89,7 +89,7 @@ type BBRPluginStatus struct {
 	BBRPluginError string `json:"bbrPluginError,omitempty"`
 }
 
-// NemoGuardrailsStatus is what is.
+// NemoGuardrailsStatus is the observed state of a server.
 type NemoGuardrailsStatus struct {
 	GuardrailsStatus `json:",inline"`
 	// CA is which certificates of authorities were found.

@@ -8,10 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// newerFields is the annotation of an object of this version with what only v1 can say, so that it survives being read and written here.
+// newerFields is the annotation with the fields that only v1 has, so that a read and a write in this version keeps them.
 const newerFields = "trustyai.opendatahub.io/v1-fields"
 
-// remember puts what only v1 can say into the annotation of an object of this version, unless there is nothing to say.
+// remember stores the fields that only v1 has in the annotation of an object of this version, unless all are empty.
 func remember(object metav1.Object, newer any, nothing bool) error {
 	annotations := withoutNewer(object)
 	if !nothing {
@@ -28,7 +28,7 @@ func remember(object metav1.Object, newer any, nothing bool) error {
 	return nil
 }
 
-// recall takes it out of the annotation again, which v1 does not have.
+// recall reads the annotation and removes it, because v1 objects do not have it.
 func recall(object metav1.Object, newer any) error {
 	if text := object.GetAnnotations()[newerFields]; text != "" {
 		if err := json.Unmarshal([]byte(text), newer); err != nil {
@@ -39,7 +39,7 @@ func recall(object metav1.Object, newer any) error {
 	return nil
 }
 
-// withoutNewer returns the annotations but that one. They are a copy: the objects of both versions do not share them.
+// withoutNewer returns a copy of the annotations without that one.
 func withoutNewer(object metav1.Object) map[string]string {
 	out := maps.Clone(object.GetAnnotations())
 	if _, has := out[newerFields]; !has {

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AutoConfig makes the configuration of the InferenceServices of the namespace.
+// AutoConfig generates the configuration from the InferenceServices of the namespace.
 type AutoConfig struct {
 	// InferenceServiceToGuardrail is the name of the InferenceService that generates text, or its URL.
 	InferenceServiceToGuardrail string `json:"inferenceServiceToGuardrail"`
@@ -13,14 +13,14 @@ type AutoConfig struct {
 	DetectorServiceLabelToMatch string `json:"detectorServiceLabelToMatch,omitempty"`
 }
 
-// OTelExporter is where traces and metrics go.
+// OTelExporter configures the destination of traces and metrics.
 type OTelExporter struct {
 	// Protocol of both.
 	// +kubebuilder:default=grpc
 	Protocol string `json:"otlpProtocol,omitempty"`
-	// TracesEndpoint takes traces.
+	// TracesEndpoint is the endpoint for traces.
 	TracesEndpoint string `json:"otlpTracesEndpoint,omitempty"`
-	// MetricsEndpoint takes metrics.
+	// MetricsEndpoint is the endpoint for metrics.
 	MetricsEndpoint string `json:"otlpMetricsEndpoint,omitempty"`
 	// EnableTraces sends traces.
 	EnableTraces bool `json:"enableTraces,omitempty"`
@@ -28,23 +28,23 @@ type OTelExporter struct {
 	EnableMetrics bool `json:"enableMetrics,omitempty"`
 }
 
-// GuardrailsOrchestratorSpec is what is asked for.
+// GuardrailsOrchestratorSpec is the desired state of an orchestrator.
 type GuardrailsOrchestratorSpec struct {
 	// Replicas has no effect: there is one.
 	Replicas int32 `json:"replicas"`
-	// OrchestratorConfig is the ConfigMap with the configuration; it goes before AutoConfig.
+	// OrchestratorConfig is the ConfigMap with the configuration. It takes precedence over AutoConfig.
 	OrchestratorConfig *string `json:"orchestratorConfig,omitempty"`
-	// AutoConfig makes the configuration.
+	// AutoConfig generates the configuration.
 	AutoConfig *AutoConfig `json:"autoConfig,omitempty"`
-	// EnableBuiltInDetectors runs the built-in detectors beside the orchestrator.
+	// EnableBuiltInDetectors runs the built-in detectors in the pods of the orchestrator.
 	EnableBuiltInDetectors bool `json:"enableBuiltInDetectors,omitempty"`
 	// CustomDetectorsConfig is a ConfigMap with detectors for the built-in ones.
 	CustomDetectorsConfig *string `json:"customDetectorsConfig,omitempty"`
-	// EnableGuardrailsGateway runs the gateway beside the orchestrator.
+	// EnableGuardrailsGateway runs the gateway in the pods of the orchestrator.
 	EnableGuardrailsGateway bool `json:"enableGuardrailsGateway,omitempty"`
 	// GuardrailsGatewayConfig is the ConfigMap with the configuration of the gateway.
 	GuardrailsGatewayConfig *string `json:"guardrailsGatewayConfig,omitempty"`
-	// OTelExporter is where traces and metrics go.
+	// OTelExporter configures the destination of traces and metrics.
 	OTelExporter OTelExporter `json:"otelExporter,omitzero"`
 	// LogLevel of the programs. Default info.
 	LogLevel string `json:"logLevel,omitempty"`
@@ -66,13 +66,13 @@ type DetectedService struct {
 	TLSSecret string `json:"tlsSecret,omitempty"`
 }
 
-// AutoConfigState is what was made.
+// AutoConfigState is the generated configuration.
 type AutoConfigState struct {
 	// GeneratedConfigMap is the configuration of the orchestrator.
 	GeneratedConfigMap *string `json:"generatedConfigMap,omitempty"`
 	// GeneratedGatewayConfigMap is the configuration of the gateway.
 	GeneratedGatewayConfigMap *string `json:"generatedGatewayConfigMap,omitempty"`
-	// LastGenerated is when the configuration was made first.
+	// LastGenerated is the time at which the configuration was first generated.
 	LastGenerated string `json:"lastGenerated,omitempty"`
 	// GenerationService generates text.
 	GenerationService DetectedService `json:"generationService,omitzero"`
@@ -86,7 +86,7 @@ type AutoConfigState struct {
 	Message string `json:"message,omitempty"`
 }
 
-// GuardrailsStatus is what the guardrails of both kinds have in their status.
+// GuardrailsStatus contains the status fields that both kinds of guardrails share.
 type GuardrailsStatus struct {
 	// Phase is Progressing, Ready or Error.
 	Phase string `json:"phase,omitempty"`
@@ -94,14 +94,14 @@ type GuardrailsStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// GuardrailsOrchestratorStatus is what is.
+// GuardrailsOrchestratorStatus is the observed state of an orchestrator.
 type GuardrailsOrchestratorStatus struct {
 	GuardrailsStatus `json:",inline"`
-	// AutoConfigState is what was made.
+	// AutoConfigState is the generated configuration.
 	AutoConfigState *AutoConfigState `json:"autoConfigState,omitempty"`
 }
 
-// GuardrailsOrchestrator runs detectors on what a model reads and writes.
+// GuardrailsOrchestrator runs detectors on the input and output of a model.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

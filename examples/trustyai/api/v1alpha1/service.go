@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// TrustyAIServiceStatus is what is.
+// TrustyAIServiceStatus is the observed state of a service.
 type TrustyAIServiceStatus struct {
 	// Phase is Ready or Not Ready.
 	Phase string `json:"phase"`
@@ -54,15 +54,15 @@ type TrustyAIServiceList struct {
 	Items []TrustyAIService `json:"items"`
 }
 
-// newerService is what only v1 can say of a service: which generation its status is about, and which one each condition whose generation is
-// another one.
+// newerService contains the fields of a service that only v1 has: the generation of its status, and the generations of conditions
+// that differ from it.
 type newerService struct {
 	ObservedGeneration *int64           `json:"observedGeneration,omitempty"`
 	Conditions         map[string]int64 `json:"conditions,omitempty"`
 }
 
-// ConvertTo makes a v1 object of it. A status of which the annotation does not say anything else is about the generation
-// that the object has.
+// ConvertTo converts the object to v1. Unless the annotation contains another generation, the status belongs to the current generation
+// of the object.
 func (s *TrustyAIService) ConvertTo(hub conversion.Hub) error {
 	to, ok := hub.(*v1.TrustyAIService)
 	if !ok {
@@ -94,7 +94,7 @@ func (s *TrustyAIService) ConvertTo(hub conversion.Hub) error {
 	return nil
 }
 
-// ConvertFrom makes it of a v1 object.
+// ConvertFrom converts the object from v1.
 func (s *TrustyAIService) ConvertFrom(hub conversion.Hub) error {
 	from, ok := hub.(*v1.TrustyAIService)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package v1alpha1 holds ServingRuntime and ClusterServingRuntime, KServe's kinds of the group serving.kserve.io that ModelMesh serves
-// models with.
+// Package v1alpha1 declares ServingRuntime and ClusterServingRuntime, KServe's kinds in the group serving.kserve.io that ModelMesh
+// uses.
 //
 // The JSON names and validations are those of the product, so its manifests and its CRDs work with these types.
 //
@@ -15,7 +15,7 @@ import (
 // GroupVersion is the group and version of the kinds in this package.
 var GroupVersion = schema.GroupVersion{Group: "serving.kserve.io", Version: "v1alpha1"}
 
-// builder collects the kinds.
+// builder registers the kinds.
 var builder = (&scheme.Builder{GroupVersion: GroupVersion}).Register(
 	&ServingRuntime{}, &ServingRuntimeList{}, &ClusterServingRuntime{}, &ClusterServingRuntimeList{})
 

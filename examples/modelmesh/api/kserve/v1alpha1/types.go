@@ -51,25 +51,25 @@ type ClusterServingRuntimeList struct {
 // ServingRuntimeStatus is empty.
 type ServingRuntimeStatus struct{}
 
-// ServingRuntimeSpec is how models are served.
+// ServingRuntimeSpec describes a runtime.
 type ServingRuntimeSpec struct {
 	// SupportedModelFormats are the formats that the runtime can load.
 	SupportedModelFormats []SupportedModelFormat `json:"supportedModelFormats,omitempty"`
 	// MultiModel reports whether one pod serves many models: only such a runtime is ModelMesh's.
 	MultiModel *bool `json:"multiModel,omitempty"`
-	// Disabled takes the runtime out of service.
+	// Disabled disables the runtime.
 	Disabled *bool `json:"disabled,omitempty"`
 	// ProtocolVersions are the protocols of inference, such as grpc-v2.
 	ProtocolVersions []string `json:"protocolVersions,omitempty"`
 	// Replicas overrides the number of pods of a runtime.
 	Replicas *uint16 `json:"replicas,omitempty"`
-	// GRPCEndpoint is where models are managed: port:<n> or unix:<path>.
+	// GRPCEndpoint is the endpoint that manages models: port:<n> or unix:<path>.
 	GRPCEndpoint *string `json:"grpcEndpoint,omitempty"`
-	// GRPCDataEndpoint is where inference requests go; unset it is the same.
+	// GRPCDataEndpoint is the endpoint of inference requests. The default is GRPCEndpoint.
 	GRPCDataEndpoint *string `json:"grpcDataEndpoint,omitempty"`
 	// HTTPDataEndpoint has no effect on ModelMesh.
 	HTTPDataEndpoint *string `json:"httpDataEndpoint,omitempty"`
-	// StorageHelper is what loads models from storage.
+	// StorageHelper configures the container that loads models from storage.
 	StorageHelper *StorageHelper `json:"storageHelper,omitempty"`
 	// BuiltInAdapter adapts a known server to the management interface.
 	BuiltInAdapter *BuiltInAdapter `json:"builtInAdapter,omitempty"`
@@ -77,17 +77,17 @@ type ServingRuntimeSpec struct {
 	ServingRuntimePodSpec `json:",inline"`
 }
 
-// ServingRuntimePodSpec is what a runtime says of its pods.
+// ServingRuntimePodSpec configures the pods of a runtime.
 type ServingRuntimePodSpec struct {
-	// Containers are those of the runtime.
+	// Containers are the containers of the runtime.
 	Containers []corev1.Container `json:"containers"`
-	// Volumes are those that the containers mount.
+	// Volumes are the volumes that the containers mount.
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 	// NodeSelector, Affinity and Tolerations choose nodes.
 	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
 	Affinity     *corev1.Affinity    `json:"affinity,omitempty"`
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
-	// Labels and Annotations are those of the pods.
+	// Labels and Annotations are set on the pods.
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	// ImagePullSecrets are for the images of the containers.
@@ -107,7 +107,7 @@ type SupportedModelFormat struct {
 	Priority *int32 `json:"priority,omitempty"`
 }
 
-// StorageHelper is what loads models from storage.
+// StorageHelper configures the container that loads models from storage.
 type StorageHelper struct {
 	// Disabled leaves it out.
 	Disabled bool `json:"disabled,omitempty"`
@@ -117,11 +117,11 @@ type StorageHelper struct {
 type BuiltInAdapter struct {
 	// ServerType is the server, and the name of its container.
 	ServerType string `json:"serverType,omitempty"`
-	// RuntimeManagementPort is where the server is managed.
+	// RuntimeManagementPort is the management port of the server.
 	RuntimeManagementPort int `json:"runtimeManagementPort,omitempty"`
 	// MemBufferBytes is the memory of the server that models cannot use.
 	MemBufferBytes int `json:"memBufferBytes,omitempty"`
-	// ModelLoadingTimeoutMillis is how long a model may take to load.
+	// ModelLoadingTimeoutMillis limits the time to load a model.
 	ModelLoadingTimeoutMillis int `json:"modelLoadingTimeoutMillis,omitempty"`
 	// Env are variables of the adapter; they win.
 	Env []corev1.EnvVar `json:"env,omitempty"`

@@ -6,7 +6,7 @@ const (
 	PredictorReady = "PredictorReady"
 )
 
-// deploymentMode is the annotation of who serves the model.
+// deploymentMode is the annotation that selects whether KServe or ModelMesh serves the model.
 const deploymentMode = "serving.kserve.io/deploymentMode"
 
 // ModelMesh reports whether ModelMesh serves the model.

@@ -1,5 +1,5 @@
-// Package v1beta1 holds what the operator needs of InferenceService, KServe's kind of a model that is served. KServe's own Go module pins
-// another version of Kubernetes; what is not declared here is never sent.
+// Package v1beta1 declares the fields of KServe's InferenceService that the operator uses. It never sends other fields. KServe's own
+// Go module requires another version of Kubernetes.
 //
 // +kubebuilder:object:generate=true
 // +groupName=serving.kserve.io

@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// InferenceService is a model that KServe serves, or ModelMesh where its annotation reports so.
+// InferenceService is a model that KServe serves, or ModelMesh if the annotation selects it.
 //
 // +kubebuilder:object:root=true
 type InferenceService struct {
@@ -25,7 +25,7 @@ type InferenceServiceList struct {
 	Items []InferenceService `json:"items"`
 }
 
-// InferenceServiceSpec is what is served.
+// InferenceServiceSpec describes the served model.
 type InferenceServiceSpec struct {
 	Predictor Predictor `json:"predictor"`
 }
@@ -58,7 +58,7 @@ type ModelFormat struct {
 	Version *string `json:"version,omitempty"`
 }
 
-// Source is where a model is.
+// Source is the location of a model.
 type Source struct {
 	StorageURI *string  `json:"storageUri,omitempty"`
 	Storage    *Storage `json:"storage,omitempty"`
@@ -81,7 +81,7 @@ type InferenceServiceStatus struct {
 	ModelStatus *ModelStatus `json:"modelStatus,omitempty"`
 }
 
-// Component is where one part of an inference service answers.
+// Component contains the addresses of a component of an inference service.
 type Component struct {
 	URL     string `json:"url,omitempty"`
 	GRPCURL string `json:"grpcUrl,omitempty"`
@@ -99,7 +99,7 @@ type Condition struct {
 	LastTransitionTime string `json:"lastTransitionTime,omitempty"`
 }
 
-// ModelStatus is how the model is served.
+// ModelStatus is the state of the model.
 type ModelStatus struct {
 	TransitionStatus string       `json:"transitionStatus"`
 	States           *States      `json:"states,omitempty"`
@@ -107,19 +107,19 @@ type ModelStatus struct {
 	LastFailureInfo  *FailureInfo `json:"lastFailureInfo,omitempty"`
 }
 
-// States are those of the model that is served and of the one that is to be.
+// States are the states of the active and the target model.
 type States struct {
 	ActiveModelState string `json:"activeModelState"`
 	TargetModelState string `json:"targetModelState"`
 }
 
-// Copies counts those of both models.
+// Copies counts the copies of both models.
 type Copies struct {
 	FailedCopies int `json:"failedCopies"`
 	TotalCopies  int `json:"totalCopies"`
 }
 
-// FailureInfo reports what failed last.
+// FailureInfo is the last failure.
 type FailureInfo struct {
 	Location          string       `json:"location,omitempty"`
 	Reason            string       `json:"reason,omitempty"`
