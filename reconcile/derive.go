@@ -13,31 +13,34 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
-// Derivation declares a value that is computed from all objects of a kind, such as the GPU models of all nodes, or from those of a selection. It is
-// read by [FetchDerived]: owners that read it are woken when the value changes, not when one of the objects does. A change of one object costs
-// one call of Each and, when that gives something else, one of Merge.
+// Derivation declares a value that is computed from all objects of a kind, or from a selection of them, such as the GPU
+// models of all nodes. [FetchDerived] reads it. A change of the value enqueues the owners that read it; a change of an
+// object that leaves the value equal does not. A change of one object costs one call of Each and, when the result of Each
+// differs, one call of Merge.
 //
-// Declare it once, as a package variable: two derivations are two values. Both functions are pure, and what they return must
-// not be changed. An object that does not matter gives a V that Merge passes over.
+// Declare a Derivation once, as a package variable: two Derivations are two values. Each and Merge must be pure functions,
+// and their results must not be changed. For an object that does not contribute, Each returns a V that Merge ignores.
 type Derivation[O client.Object, V any] struct {
-	// Name describes the value to people: it is in errors and explanations. Required.
+	// Name describes the value in errors and explanations. Required.
 	Name string
-	// List is an empty list of the kind, with the kind set where the Go type does not tell it. Required. The kind is declared
-	// with Reads like that of any other read, and the Derivation beside it, with controller.Derives.
+	// List is an empty list of the kind. Its kind must be set when the scheme cannot derive it from the Go type. Required.
+	// Declare the kind with Reads, and the Derivation with the option controller.Derives.
 	List client.ObjectList
-	// Each returns what one object gives. Required. It is called once for each object, and again when that object changes.
+	// Each returns the contribution of one object. It is called once for each object, and again when that object changes.
+	// Required.
 	Each func(object O) V
-	// Merge returns the value that the objects give together, in the order of namespace and name. Required.
+	// Merge combines the contributions, which are sorted by namespace and name, into the value. Required.
 	Merge func(parts []V) V
-	// MaxBytes is how much is remembered of what the objects of a selection give. With more the value is the same, but each event of the kind
-	// reads all objects. Zero is 16 MiB.
+	// MaxBytes limits the memory for the contributions of one selection. Above the limit the value is the same, but each
+	// event of the kind reads all objects. Default 16 MiB.
 	MaxBytes int
 }
 
 const defaultDerivedBytes = 16 << 20
 
-// FetchDerived reads the value of a derivation, from the objects that the options select: by namespace and labels, all without options. Owners that ask
-// for the same selection share its value. A reader that remembers no values lists the objects and computes it.
+// FetchDerived reads the value of a derivation. The options select objects by namespace and labels; other options are an
+// error. Without options all objects contribute. Owners with the same selection share the value. A reader without stored
+// values lists the objects and computes the value.
 func FetchDerived[O client.Object, V any](ctx context.Context, r Reader, d *Derivation[O, V], opts ...client.ListOption) FetchResult[V] {
 	of := declared[O, V]{of: d}
 	err := of.check()
@@ -55,16 +58,17 @@ func FetchDerived[O client.Object, V any](ctx context.Context, r Reader, d *Deri
 	return FetchResult[V]{Value: typed}
 }
 
-// declared is a derivation of a selection without its types. Two are equal when they are of one derivation and select the same.
+// declared is a derivation of a selection, without its types. Two are equal when they have the same Derivation and
+// selection.
 type declared[O client.Object, V any] struct {
 	of                 *Derivation[O, V]
 	namespace, matches string
-	none               bool // no labels match, which has the same text as that all do
+	none               bool // the selector matches no labels; its text is that of a selector that matches everything
 }
 
 var errSelection = errors.New("a derived value is of a namespace and labels: want client.InNamespace, client.MatchingLabels and the like alone")
 
-// choose takes the selection from the options of a list.
+// choose reads the selection from list options.
 func (d *declared[O, V]) choose(opts []client.ListOption) error {
 	var options client.ListOptions
 	options.ApplyOptions(opts)
@@ -89,7 +93,7 @@ func (d declared[O, V]) Selection() (namespace string, matching labels.Selector)
 		return d.namespace, nil
 	}
 	matching, err := labels.Parse(d.matches)
-	if err != nil { // a selector is printed as it is parsed
+	if err != nil { // a printed selector can always be parsed
 		return d.namespace, labels.Nothing()
 	}
 	return d.namespace, matching
@@ -110,7 +114,7 @@ func (d declared[O, V]) NewObject() client.Object {
 }
 
 func (d declared[O, V]) Each(object client.Object) any {
-	return d.of.Each(object.(O)) //nolint:forcetypeassert // check has looked at both
+	return d.of.Each(object.(O)) //nolint:forcetypeassert // check has verified both types
 }
 
 func (d declared[O, V]) Merge(parts []any) any {
@@ -128,7 +132,7 @@ func (d declared[O, V]) Limit() int {
 	return defaultDerivedBytes
 }
 
-// check reports what is missing in a declaration.
+// check reports missing or inconsistent fields of the Derivation.
 func (d declared[O, V]) check() error {
 	of := d.of
 	if of.List == nil || of.Each == nil || of.Merge == nil {

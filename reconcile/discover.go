@@ -10,25 +10,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Discovery is what a search for objects that offer themselves by a label has found: those that can be used and those that
-// cannot, each in the order of the list. The tracked reader lists by namespace and name, so that a plan made from it does
-// not depend on the order of events.
+// Discovery is the result of [Discover]: the usable and the skipped objects, each in the order of the list. The tracked
+// reader lists by namespace and name, so a plan that is built from a Discovery does not depend on the order of events.
 type Discovery[T client.Object] struct {
-	// Found can be used.
+	// Found are the usable objects.
 	Found []T
-	// Skipped cannot.
+	// Skipped are the other objects, with the reasons.
 	Skipped []Skipped
 }
 
-// Skipped is an object that was discovered and cannot be used.
+// Skipped is a discovered object that cannot be used.
 type Skipped struct {
-	// Key is its namespace and name.
+	// Key is the namespace and name of the object.
 	Key client.ObjectKey
-	// Reason reports why, and what would be right.
+	// Reason reports why the object cannot be used and what is accepted.
 	Reason error
 }
 
-// SkippedText names the objects that were skipped and why, empty when there are none. It is a message for a condition or a log.
+// SkippedText lists the skipped objects with their reasons, for a condition or a log. It is empty when no object was
+// skipped.
 func (d Discovery[T]) SkippedText() string {
 	texts := make([]string, len(d.Skipped))
 	for i, s := range d.Skipped {
@@ -37,9 +37,9 @@ func (d Discovery[T]) SkippedText() string {
 	return strings.Join(texts, "; ")
 }
 
-// Discover lists the objects that the options select and asks usable about each; its error is the reason to skip one. Nil
-// takes all of them. In a running controller the list is remembered by its selector, so that an object which gets the
-// label, changes, loses the label or goes wakes the owner. A list that holds something else than T is an error.
+// Discover lists the objects that the options select and calls usable for each; the error of usable is the reason to skip
+// the object. A nil usable accepts all objects. In a running controller the selector is recorded, so the owner is enqueued
+// when an object gains the label, changes, loses the label or is deleted. A list whose items are not of type T is an error.
 func Discover[T client.Object](
 	ctx context.Context, r Reader, list client.ObjectList, usable func(T) error, opts ...client.ListOption,
 ) FetchResult[Discovery[T]] {
@@ -56,7 +56,7 @@ func Discover[T client.Object](
 		if usable != nil {
 			if reason := usable(object); reason != nil {
 				out.Skipped = append(out.Skipped, Skipped{Key: client.ObjectKeyFromObject(object), Reason: reason})
-				return nil //nolint:nilerr // it is in the result
+				return nil //nolint:nilerr // the result has the reason
 			}
 		}
 		out.Found = append(out.Found, object)

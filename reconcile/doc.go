@@ -1,37 +1,40 @@
-// Package reconcile has what the author of a controller writes, and what that takes and returns: phases that fetch, compose and plan.
-// A pass runs them, applies the plan and keeps the status.
+// Package reconcile defines the phases that the author of a controller implements, their arguments and their results. A
+// reconciliation runs the phases, applies the plan and writes the status.
 //
-// An author implements [Reconciler], which has two phases: FetchRemoteState and PlanResources, over the own types T (the owner),
-// F (what was fetched) and O (what the plan is made from; where nothing is composed it is F). Each further phase is a method
-// that an author writes where there is something to say, and is found by its interface. The builder of
-// reconcile/controller wires it up; a pass is, in this order:
+// An author implements [Reconciler], which has two phases, FetchRemoteState and PlanResources. Its type parameters are T
+// (the owner), F (the fetched state) and O (the observation from which the plan is built; without a [Composer] it is F).
+// Each other phase is an optional method, which the engine finds by its interface. The builder of reconcile/controller
+// registers the reconciler. A reconciliation runs these steps in order:
 //
-//  1. pause: an owner with the annotation is left alone;
-//  2. FetchRemoteState reads, with a reader that remembers what was read; errors travel inside [FetchResult];
-//  3. ComposeState derives the observation ([Composer], optional);
-//  4. PlanResources returns the complete desired set, or an error;
-//  5. GetComponentHealth reports how each part is ([Observation], optional; by default the children are inspected after step 6);
-//  6. the set is applied, unless an error of planning, of the owner's spec, of a read or of an upstream component blocks it; the health
-//     of the owner's own children never does;
-//  7. the conditions, DecorateStatus ([StatusDecorator], optional), the summary and observedGeneration; one write, and none when nothing changed;
-//  8. events and logs of the transitions that were stored;
-//  9. the [Outcome], in which nothing is lost.
+//  1. Pause: an owner with the pause annotation is not changed.
+//  2. FetchRemoteState reads with a reader that records each read. Errors are returned inside [FetchResult].
+//  3. ComposeState derives the observation ([Composer], optional).
+//  4. PlanResources returns the complete desired state, or an error.
+//  5. GetComponentHealth returns the health of each component ([Observation], optional; by default the engine inspects
+//     the children after step 6).
+//  6. The engine applies the plan, unless an error of planning, of the owner's spec, of a read or of an upstream component
+//     blocks it. The health of the owner's own children never blocks it.
+//  7. The engine sets the conditions, calls DecorateStatus ([StatusDecorator], optional) and sets the summary and
+//     observedGeneration. It writes the status once, and only when it changed.
+//  8. The engine reports the stored transitions with events and logs.
+//  9. The engine returns the [Outcome], which keeps every error and requeue.
 //
-// The phases of an owner that is being deleted are pause, fetch, Finalize ([Finalizer], optional), apply, and status
-// ([DeletionDecorator], optional) as long as something keeps the owner.
+// For an owner that is being deleted the steps are pause, fetch, Finalize ([Finalizer], optional), apply and status
+// ([DeletionDecorator], optional). The status is written while the owner still exists.
 //
-// # What follows from an error
+// # Error handling
 //
-//   - A read that failed (NotFound is no failure) blocks the apply and the prune, whether or not a component reports it.
-//   - Infrastructure, Conflict and Unknown errors go to the backoff; with a Retry-After of the API server, or a requeue that
-//     is planned earlier, the pass returns that instead and logs the error itself.
-//   - InvalidSpec, Auth and missing dependencies are shown in the conditions and wait for a change. A write that the API
-//     server refused for good is tried again after a minute, because its cause may not be watched.
-//   - An error of planning blocks the apply and the prune, and goes on by its category as any other.
-//   - A panic in a phase is a [PanicError]: nothing is applied, the status says which phase, the log has the stack.
+//   - A failed read (NotFound is not a failure) blocks the apply and the prune, even when no component reports it.
+//   - Infrastructure, Conflict and Unknown errors are retried with backoff. When the API server sent a Retry-After, or a
+//     requeue is due earlier, the reconciliation returns that delay instead and logs the error itself.
+//   - InvalidSpec, Auth and missing dependencies are reported in the conditions and are retried when something changes. A
+//     write that the API server rejected permanently is retried after a minute, because its cause may not be watched.
+//   - An error of planning blocks the apply and the prune. Its category decides the rest, as for other errors.
+//   - A panic in a phase becomes a [PanicError]: nothing is applied, the status names the phase, and the log has the stack.
 //
-// # What it does not do
+// # Related packages
 //
-// Wiring into a manager, watches and the tracked reader are in reconcile/controller; writing is in reconcile/apply. Names,
-// routes and selections come from packages that this one does not import: it takes finished objects.
+// Package reconcile/controller registers controllers with a manager and provides the watches and the tracked reader.
+// Package reconcile/apply writes objects. Names, routes and selections come from packages that this package does not
+// import: a plan contains complete objects.
 package reconcile

@@ -10,10 +10,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// FetchResult is the outcome of one read: a value or the reason why there is none. The zero value is an empty success.
+// FetchResult is the result of one read: a value or an error. The zero value is a success without a value.
 type FetchResult[V any] struct {
-	// Value is what was read. On an error it is the zero value of V for [Fetch], and whatever was read so far for
-	// [FetchList].
+	// Value is the object that was read. On an error it is the zero value of V for [Fetch], and the items that were read
+	// before the error for [FetchList].
 	Value V
 	// Error is nil when the read succeeded.
 	Error error
@@ -25,15 +25,14 @@ func (f FetchResult[V]) OK() bool { return f.Error == nil }
 // HasError reports whether the read failed, NotFound included.
 func (f FetchResult[V]) HasError() bool { return f.Error != nil }
 
-// IsNotFound reports whether the API server answered that the object does not exist. An error that was categorised by
-// its author ([health.Error]) is taken at its word and is no NotFound, whatever its cause.
+// IsNotFound reports whether the object does not exist. An error with a category of its author ([health.Error]) is never a
+// NotFound, whatever its cause.
 func (f FetchResult[V]) IsNotFound() bool {
 	var categorised *health.Error
 	return !errors.As(f.Error, &categorised) && apierrors.IsNotFound(f.Error)
 }
 
-// Failure returns the error unless it is that the object does not exist: what is left to report where absence has a meaning of its
-// own.
+// Failure returns the error, or nil when the object does not exist. Use it where a missing object is a valid state.
 func (f FetchResult[V]) Failure() error {
 	if f.IsNotFound() {
 		return nil
@@ -41,8 +40,8 @@ func (f FetchResult[V]) Failure() error {
 	return f.Error
 }
 
-// Health returns the component as inspect sees the value, or with the error when the read failed. A nil inspect finds
-// every value ready.
+// Health returns the component that inspect computes from the value, or a component with the error when the read failed. A
+// nil inspect reports every value as ready.
 func (f FetchResult[V]) Health(name string, inspect func(V) health.Component) health.Component {
 	if f.Error != nil {
 		return health.Component{Name: name, Errors: []error{f.Error}}
@@ -55,8 +54,9 @@ func (f FetchResult[V]) Health(name string, inspect func(V) health.Component) he
 	return component
 }
 
-// Upstream is [FetchResult.Health] for something that somebody else provides: when it does not exist, the user has to
-// provide it or mend the reference (MissingUpstreamDependency), and nothing is applied meanwhile.
+// Upstream is [FetchResult.Health] for an object that a user or another controller provides. When the object does not
+// exist, the component reports MissingUpstreamDependency, and nothing is applied until the user creates the object or
+// corrects the reference.
 func (f FetchResult[V]) Upstream(name string, inspect func(V) health.Component) health.Component {
 	component := f.Health(name, inspect)
 	component.Dependency = health.Upstream
@@ -67,8 +67,8 @@ func (f FetchResult[V]) Upstream(name string, inspect func(V) health.Component) 
 	return component
 }
 
-// Downstream is [FetchResult.Health] for something that the plan creates: when it does not exist yet, that is progress
-// (MissingDownstreamDependency). What it finds never blocks the apply.
+// Downstream is [FetchResult.Health] for an object that the plan creates. When the object does not exist yet, the component
+// reports progress (MissingDownstreamDependency). The component never blocks the apply.
 func (f FetchResult[V]) Downstream(name string, inspect func(V) health.Component) health.Component {
 	component := f.Health(name, inspect)
 	component.Dependency = health.Downstream
@@ -80,7 +80,7 @@ func (f FetchResult[V]) Downstream(name string, inspect func(V) health.Component
 	return component
 }
 
-// Fetch reads one object into the given empty one and returns it as a result.
+// Fetch reads the object with the key into the given empty object and returns it as a result.
 func Fetch[V client.Object](ctx context.Context, r Reader, key client.ObjectKey, into V) FetchResult[V] {
 	if err := r.Get(ctx, key, into); err != nil {
 		return FetchResult[V]{Error: err}
@@ -88,9 +88,9 @@ func Fetch[V client.Object](ctx context.Context, r Reader, key client.ObjectKey,
 	return FetchResult[V]{Value: into}
 }
 
-// FetchNearest reads an object that may be of the key's namespace or, under the same name, of the cluster, such as a profile and a cluster
-// profile. The one of the namespace hides that of the cluster, which is read only when the former does not exist, or when the key has no
-// namespace. What was not read is the zero result: at most one of the two has a value.
+// FetchNearest reads an object that may be namespaced or, under the same name, cluster-scoped, such as a profile and a
+// cluster profile. The namespaced object takes precedence: the cluster-scoped one is read only when the other does not
+// exist or the key has no namespace. At most one of the results has a value.
 func FetchNearest[N, C client.Object](ctx context.Context, r Reader, key client.ObjectKey, near N, far C) (FetchResult[N], FetchResult[C]) {
 	var nearest FetchResult[N]
 	if key.Namespace != "" {
@@ -101,7 +101,7 @@ func FetchNearest[N, C client.Object](ctx context.Context, r Reader, key client.
 	return nearest, Fetch(ctx, r, client.ObjectKey{Name: key.Name}, far)
 }
 
-// FetchList reads a list into the given empty one and returns it as a result, the list also when the read failed.
+// FetchList reads a list into the given empty list. The result contains the list even when the read failed.
 func FetchList[L client.ObjectList](ctx context.Context, r Reader, into L, opts ...client.ListOption) FetchResult[L] {
 	return FetchResult[L]{Value: into, Error: r.List(ctx, into, opts...)}
 }

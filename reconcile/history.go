@@ -10,13 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ChildIndex names the field index by which [FetchChildren] lists: the UID of an
-// object's controller. The option controller.Listed creates it.
+// ChildIndex is the name of the field index with which [FetchChildren] lists: the UID of an object's controller. The option
+// controller.Listed creates the index.
 const ChildIndex = "reconcilekit.dev/controller-uid"
 
-// FetchChildren lists the owner's children of one kind: the objects of which it is the controller, made by the plan or by hand, in the
-// namespace of the owner, sorted by name. The kind is declared with controller.Owns and controller.Listed; a child that appears, changes
-// or goes wakes the owner. The options select further. Children without a controller reference, such as those of a group, are not found.
+// FetchChildren lists the owner's children of one kind: the objects in the owner's namespace whose controller is the owner,
+// whether the plan or a user created them, sorted by name. Declare the kind with controller.Owns and controller.Listed. The
+// owner is enqueued when a child appears, changes or is deleted. The options restrict the selection. Children without a
+// controller reference, such as those of a group, are not found.
 //
 //	jobs := reconcile.FetchChildren[*batchv1.Job](ctx, r, rc.Object, &batchv1.JobList{})
 func FetchChildren[T client.Object](
@@ -32,8 +33,8 @@ func FetchChildren[T client.Object](
 	return FetchResult[[]T]{Value: slices.DeleteFunc(listed.Value.Found, func(child T) bool { return !metav1.IsControlledBy(child, owner) })}
 }
 
-// Newest splits objects into the n that were created last, newest first, and the older ones. Of two that were created in one second the
-// name that sorts last is the newer one. A negative n is none.
+// Newest splits objects into the n that were created last, newest first, and the older ones. Of two objects that were
+// created in the same second, the one whose name sorts last is newer. A negative n counts as 0.
 func Newest[T client.Object](objects []T, n int) (newest, older []T) {
 	sorted := slices.Clone(objects)
 	slices.SortFunc(sorted, func(a, b T) int {

@@ -8,54 +8,56 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Outcome is all that a pass has to say about what comes next. Parts of a pass join theirs into one; joining is
-// commutative and loses nothing. The zero value is a pass with nothing left to do.
+// Outcome collects the errors and requeues of a reconciliation. Join is commutative and keeps everything. The zero value
+// means that nothing is left to do.
 type Outcome struct {
-	// Retry are errors that a later try may cure: they reach the backoff.
+	// Retry are the errors that are retried with backoff.
 	Retry []error
-	// Terminal are errors that only a change of the owner or of its surroundings cures: they are not retried hot.
+	// Terminal are the errors that only a change of the owner or of an object that it depends on resolves. They are not
+	// retried with backoff.
 	Terminal []error
-	// RequeueAfter is the earliest planned requeue; zero is none. What the API server asked for (Retry-After) is in Retry.
+	// RequeueAfter is the delay of the earliest planned requeue; zero means none. A Retry-After of the API server is in
+	// Retry.
 	RequeueAfter time.Duration
 }
 
-// Requeue asks for a pass after d; the earliest request stands, and d <= 0 asks for nothing.
+// Requeue requests a reconciliation after d. The earliest request is used; d <= 0 is ignored.
 func (o *Outcome) Requeue(d time.Duration) {
 	if d > 0 && (o.RequeueAfter == 0 || d < o.RequeueAfter) {
 		o.RequeueAfter = d
 	}
 }
 
-// Fail adds an error that a later try may cure; nil adds none.
+// Fail adds an error to Retry; nil is ignored.
 func (o *Outcome) Fail(err error) {
 	if err != nil {
 		o.Retry = append(o.Retry, err)
 	}
 }
 
-// Join adds all of another outcome.
+// Join adds the errors and the requeue of another outcome.
 func (o *Outcome) Join(other Outcome) {
 	o.Retry = append(o.Retry, other.Retry...)
 	o.Terminal = append(o.Terminal, other.Terminal...)
 	o.Requeue(other.RequeueAfter)
 }
 
-// Err joins the errors to retry; it is nil when there are none.
+// Err joins the errors in Retry. It is nil when there are none.
 func (o *Outcome) Err() error { return errors.Join(o.Retry...) }
 
-// minPlanned is how soon at the earliest a planned requeue ends the backoff of an error: a pass that asks for another one in a
-// moment must not ask a system that fails as often.
+// minPlanned is the shortest planned requeue that replaces the backoff of an error. It keeps a reconciliation with a short
+// requeue from retrying a failing system at that rate.
 const minPlanned = time.Second
 
-// Result decides what controller-runtime is told, given the delay that its backoff would choose for an error now:
+// Result returns the result for controller-runtime, given the delay that its backoff would choose for an error now:
 //
-//   - an error whose delay the API server asked for waits for that long, whatever is planned: the server said that it is not to be
-//     asked earlier;
-//   - a requeue that is planned earlier than the backoff stands, but ends no backoff below a second;
-//   - otherwise the error goes to the backoff.
+//   - an error with a Retry-After of the API server waits that long, even when a requeue is planned earlier;
+//   - a requeue that is planned earlier than the backoff replaces it, with a delay of at least a second or the backoff,
+//     whichever is shorter;
+//   - otherwise the error is retried with backoff.
 //
-// In the first two cases the error comes back as handled: the caller then logs and counts it, because controller-runtime
-// ignores a requeue beside an error.
+// In the first two cases the error is returned as handled. The caller then logs and counts it, because controller-runtime
+// ignores a requeue with an error.
 func (o *Outcome) Result(backoff time.Duration) (result ctrl.Result, err, handled error) {
 	err = o.Err()
 	if err == nil {
@@ -71,8 +73,8 @@ func (o *Outcome) Result(backoff time.Duration) (result ctrl.Result, err, handle
 	return ctrl.Result{}, err, nil
 }
 
-// retryAfter returns the longest delay that the API server asked for in an error of the tree (Retry-After of a 429 or
-// 503, RFC 9110 section 10.2.3), and whether it asked at all.
+// retryAfter returns the longest Retry-After in the tree of errors (of a 429 or 503, RFC 9110 section 10.2.3) and whether
+// there is one.
 func retryAfter(err error) (delay time.Duration, asked bool) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, part := range joined.Unwrap() {

@@ -41,18 +41,18 @@ const (
 	PhaseWriteStatus Phase = "WriteStatus"
 )
 
-// PanicError is a panic in a phase, caught at the phase's edge. Its text is the same for the same panic, so that a
-// condition made from it is stable; the stack is kept apart for the log.
+// PanicError is a recovered panic of a phase. Equal panics have equal messages, so a condition with the message is stable;
+// the stack is only in the log.
 type PanicError struct {
-	// Phase is where it happened.
+	// Phase is the phase that panicked.
 	Phase Phase
-	// Value is what the phase panicked with.
+	// Value is the argument of the panic.
 	Value any
-	// Stack is the stack of the goroutine at the panic.
+	// Stack is the stack of the goroutine at the time of the panic.
 	Stack []byte
 }
 
-// Error names the phase and the panic value.
+// Error returns a message with the phase and the panic value.
 func (e *PanicError) Error() string { return fmt.Sprintf("phase %s panicked: %v", e.Phase, e.Value) }
 
 // Unwrap returns the panic value when it is an error, nil otherwise.
@@ -61,53 +61,52 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// HealthCategory names a panic a mistake of the program.
+// HealthCategory returns ProgramError.
 func (e *PanicError) HealthCategory() string { return string(health.ProgramError) }
 
-// HealthReason is the reason of the condition.
+// HealthReason returns the reason of the condition, Panic.
 func (e *PanicError) HealthReason() string { return "Panic" }
 
-// Observer is told what happens in the passes of a controller; implementations make metrics and traces of it. It is
-// called from several workers at once.
+// Observer receives phase and reconciliation events, for metrics and traces. It must be safe for concurrent use.
 type Observer interface {
-	// PhaseStart is called at the start of each phase, which runs with the context that it returns: ctx, or one with a
-	// span in it.
+	// PhaseStart is called before each phase. The phase runs with the returned context: ctx, or one with a span.
 	PhaseStart(ctx context.Context, phase Phase) context.Context
-	// PhaseDone is called at the end of each phase with the context of PhaseStart; err is a [PanicError] or nil.
+	// PhaseDone is called after each phase with the context of PhaseStart; err is a [PanicError] or nil.
 	PhaseDone(ctx context.Context, phase Phase, took time.Duration, err error)
-	// PassDone is called at the end of each pass with the context of the pass.
+	// PassDone is called at the end of each reconciliation with its context.
 	PassDone(ctx context.Context, report Report)
 }
 
-// Report is what one pass did, for metrics, traces and explanations.
+// Report describes one reconciliation, for metrics, traces and explanations.
 type Report struct {
 	// Request names the owner.
 	Request ctrl.Request
-	// Gone reports whether the owner does not exist any more: all else here is empty.
+	// Gone reports whether the owner no longer exists. The other fields are then empty.
 	Gone bool
-	// Paused reports whether the owner is paused: nothing was read or written for it but the condition Paused, and there is neither a plan
+	// Paused reports whether the owner is paused. Only the condition Paused was written then, and there is neither a plan
 	// nor an assessment.
 	Paused bool
-	// Plan is what PlanResources, or Finalize, returned.
+	// Plan is the result of PlanResources or Finalize.
 	Plan PlanResult
-	// Components are what GetComponentHealth returned.
+	// Components is the result of GetComponentHealth.
 	Components []health.Component
-	// Applied is what became of each object of the plan; it is empty when the apply was blocked.
+	// Applied has the result for each object of the plan. It is empty when the apply was blocked.
 	Applied apply.Result
-	// Blocked is why nothing was applied, nil when something was.
+	// Blocked is the reason why nothing was applied, nil when the plan was applied.
 	Blocked error
 	// Assessment is the state of the owner.
 	Assessment health.Assessment
-	// Announced are the conditions of earlier passes that the owner's type does not keep, so that the pipeline has to.
+	// Announced are the conditions of earlier reconciliations that the owner's type cannot store. The pipeline stores them
+	// instead.
 	Announced []metav1.Condition
-	// Transitions are the conditions that changed, and were stored where the owner's type keeps them.
+	// Transitions are the changed conditions, which were stored when the owner's type can store them.
 	Transitions []conditions.Transition
 	// StatusWritten reports whether the status was written.
 	StatusWritten bool
-	// Outcome is what comes next.
+	// Outcome has the errors and the requeue.
 	Outcome Outcome
-	// Handled is the error that the engine has logged itself, because a requeue stands in for the backoff.
+	// Handled is the error that the engine has logged itself, because a requeue replaces the backoff.
 	Handled error
-	// Next is after which time another pass comes by itself: a requeue, or the backoff of an error. Zero is when an event triggers one.
+	// Next is the delay until the next reconciliation by a requeue or a backoff. Zero means that an event triggers it.
 	Next time.Duration
 }
