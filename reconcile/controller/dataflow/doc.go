@@ -1,7 +1,6 @@
-// Package dataflow is the page of an operator for reviewers: what its controllers watch, read and write, and the least rights that
-// this needs, as data, as text, as a diagram and as RBAC manifests.
+// Package dataflow describes the watches, reads, writes and minimal permissions of an operator for reviewers, as data,
+// text, a diagram and RBAC manifests.
 //
-// A [Page] is made from the declarations of controllers by controller.NewPage and needs no cluster. [Page.Files] are the files that
-// an operator keeps in its repository; a test that compares them with what the declarations give now is
-// lint.Generated.
+// controller.NewPage creates a [Page] from the declarations of controllers, without a cluster. [Page.Files] returns the
+// files for the operator's repository. lint.Generated is a test that compares them with the current declarations.
 package dataflow

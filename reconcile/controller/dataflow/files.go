@@ -12,17 +12,17 @@ import (
 
 const generatedHeader = "# Generated from the declarations of the controllers. Do not edit.\n"
 
-// Files are the page and the rights as the files of an operator's folder, by path: docs/dataflow.md and
-// config/rbac/role.yaml, a ClusterRole with the name. With the service account that the operator runs as, its bindings
-// are in config/rbac/role_binding.yaml, and the permissions for the leader election and for the claims of external resources are a Role in the
-// namespace of the account, config/rbac/leader_election.yaml. Without one (the zero value) they are in the
+// Files returns the page and the RBAC manifests as files, by path in the operator's folder: docs/dataflow.md and
+// config/rbac/role.yaml, a ClusterRole with the name. With the service account of the operator it also returns the bindings
+// in config/rbac/role_binding.yaml; the permissions for leader election and for the claims of external resources are then
+// in a Role in the account's namespace, in config/rbac/leader_election.yaml. With the zero account they are in the
 // ClusterRole.
 //
-// With [Page.Namespaces] the ClusterRole is bound in each of them by a RoleBinding, and the rights on resources without
-// namespaces are a ClusterRole of their own, whose name ends in -cluster.
+// With [Page.Namespaces] a RoleBinding in each of them binds the ClusterRole. The permissions for cluster-scoped resources
+// are then in another ClusterRole, whose name ends in -cluster.
 func (p Page) Files(name string, account types.NamespacedName) (map[string]string, error) {
 	cluster := p
-	if account.Name != "" { // what is in the namespace of the account is in a Role
+	if account.Name != "" { // the permissions for the account's namespace are in a Role
 		cluster.LeaderElection, cluster.Controllers = false, slices.Clone(p.Controllers)
 		for i := range cluster.Controllers {
 			cluster.Controllers[i].External = nil
@@ -48,7 +48,7 @@ func (p Page) Files(name string, account types.NamespacedName) (map[string]strin
 	return files, err
 }
 
-// leaderElection are a Role and its binding: what is declared once for the whole cluster has its rights elsewhere.
+// leaderElection returns a Role with the permissions for the account's namespace, and its binding.
 func (p Page) leaderElection(name string, account types.NamespacedName) []any {
 	meta := metav1.ObjectMeta{Namespace: account.Namespace, Name: name}
 	return []any{
@@ -64,7 +64,7 @@ func (p Page) leaderElection(name string, account types.NamespacedName) []any {
 	}
 }
 
-// documents prints objects as the content of one file.
+// documents formats objects as the content of one YAML file.
 func documents(objects ...any) (string, error) {
 	var w bytes.Buffer
 	for i, object := range objects {

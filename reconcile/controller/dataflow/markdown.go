@@ -10,8 +10,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
-// Markdown is the page for people: the watches table, the sequence diagram, webhooks, HTTP endpoints, field managers and finalizers, the
-// read and write matrix, and the rights.
+// Markdown returns the page as Markdown: the watches table, the sequence diagram, webhooks, HTTP endpoints, field managers
+// and finalizers, the read and write matrix, and the permissions.
 func (p Page) Markdown() string {
 	var w strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
@@ -75,12 +75,12 @@ func (p Page) writeEndpoints(w *strings.Builder) {
 	table(w, []string{"Method", "Path", "Source"}, rows)
 }
 
-// Markdown is the page of the controller alone.
+// Markdown returns the page of this controller as Markdown.
 func (d Description) Markdown() string {
 	return Page{Name: d.Controller, Controllers: []Description{d}}.Markdown()
 }
 
-// watchRows joins the tables of all controllers: first all For, then all Owns, then all Watches.
+// watchRows returns the rows of all controllers: first For, then Owns, then Watches.
 func (p Page) watchRows() [][]string {
 	var rows [][]string
 	for _, watch := range p.watches() {
@@ -188,8 +188,8 @@ func table(w *strings.Builder, header []string, rows [][]string) {
 	}
 }
 
-// Mermaid is the sequence diagram: the watches that reconcile, what is created or updated, the informers, the exposed
-// services and the CRDs.
+// Mermaid returns the sequence diagram: the watches that reconcile, the created and updated kinds, the informers, the
+// exposed services and the CRDs.
 func (p Page) Mermaid() string {
 	var w strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
@@ -231,7 +231,7 @@ func (p Page) Mermaid() string {
 	return w.String()
 }
 
-// identifier makes a mermaid participant of a name.
+// identifier returns a valid Mermaid participant for a name.
 func identifier(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

@@ -10,30 +10,30 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
 )
 
-// eventRules let the operator announce transitions, which it does through the events.k8s.io API.
+// eventRules are the permissions for the events of transitions, in the API group events.k8s.io.
 func eventRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{"events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
 	}
 }
 
-// leaseRules let the operator take part in a leader election, whose outcome is announced through the old events API.
+// leaseRules are the permissions for leader election, which emits events of the core API group.
 func leaseRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
-		// An instance leads once, so that its event never repeats itself, which would be a patch.
+		// An instance becomes leader once, so its event is never patched.
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create"}},
 	}
 }
 
-// claimRules let the operator store which owner has which external resource, in the namespace that it runs in.
+// claimRules are the permissions to store the owners of external resources in the operator's namespace.
 func claimRules() []rbacv1.PolicyRule {
 	return []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "create", "patch", "delete"}},
 	}
 }
 
-// ownRules are the permissions in the namespace that the operator runs in: leases with LeaderElection, and claims of external resources.
+// ownRules are the permissions in the operator's namespace: leases with LeaderElection, and claims of external resources.
 func (p Page) ownRules() []rbacv1.PolicyRule {
 	var sets [][]rbacv1.PolicyRule
 	if p.LeaderElection {
@@ -49,8 +49,8 @@ func (p Page) hasExternal() bool {
 	return slices.ContainsFunc(p.Controllers, func(d Description) bool { return len(d.External) > 0 })
 }
 
-// Rules are the minimal permissions of the operator: those of its controllers, events, leases with LeaderElection, and ConfigMaps for the claims of
-// external resources.
+// Rules returns the minimal permissions of the operator: those of its controllers, events, leases with LeaderElection, and
+// ConfigMaps for the claims of external resources.
 func (p Page) Rules() []rbacv1.PolicyRule {
 	sets := [][]rbacv1.PolicyRule{eventRules(), p.ExtraRules, p.ownRules()}
 	for _, d := range p.Controllers {
@@ -59,7 +59,7 @@ func (p Page) Rules() []rbacv1.PolicyRule {
 	return rights.Join(sets...)
 }
 
-// ClusterRole is [Page.Rules] as an object.
+// ClusterRole returns [Page.Rules] as a ClusterRole.
 func (p Page) ClusterRole(name string) *rbacv1.ClusterRole {
 	return &rbacv1.ClusterRole{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
@@ -68,7 +68,7 @@ func (p Page) ClusterRole(name string) *rbacv1.ClusterRole {
 	}
 }
 
-// RoleYAML is [Page.ClusterRole] as the content of a file such as config/rbac/role.yaml.
+// RoleYAML returns [Page.ClusterRole] as YAML, for a file such as config/rbac/role.yaml.
 func (p Page) RoleYAML(name string) ([]byte, error) {
 	role, err := documents(p.ClusterRole(name))
 	return []byte(role), err

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// clusterSuffix ends the name of the role for resources without namespaces.
+// clusterSuffix is the suffix of the role for cluster-scoped resources.
 const clusterSuffix = "-cluster"
 
-// clusterGroups are the API groups of Kubernetes all of whose resources are without namespaces.
+// clusterGroups returns the API groups of Kubernetes whose resources are all cluster-scoped.
 func clusterGroups() []string {
 	return []string{
 		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "certificates.k8s.io",
@@ -21,7 +21,7 @@ func clusterGroups() []string {
 	}
 }
 
-// clusterResources are the resources without namespaces in the other groups of Kubernetes, and the class of gateways.
+// clusterResources returns the cluster-scoped resources in other groups of Kubernetes, and GatewayClass.
 func clusterResources() []schema.GroupResource {
 	return []schema.GroupResource{
 		{Resource: "namespaces"},
@@ -47,21 +47,22 @@ func clusterResources() []schema.GroupResource {
 	}
 }
 
-// clusterWide reports whether the resource, or that of a subresource, has no namespaces, as far as that is known.
+// clusterWide reports whether the resource, or the resource of a subresource, is known to be cluster-scoped.
 func (p Page) clusterWide(group, resource string) bool {
 	name, _, _ := strings.Cut(resource, "/")
 	known := schema.GroupResource{Group: group, Resource: name}
 	return slices.Contains(clusterGroups(), group) || slices.Contains(clusterResources(), known) || slices.Contains(p.ClusterResources, known.String())
 }
 
-// roles are the ClusterRole of the operator; where it is restricted to namespaces, that for the resources without namespaces follows.
+// roles returns the ClusterRole of the operator and, if the operator is restricted to namespaces, the one for
+// cluster-scoped resources.
 func (p Page) roles(name string) []*rbacv1.ClusterRole {
 	all := p.ClusterRole(name)
 	if len(p.Namespaces) == 0 {
 		return []*rbacv1.ClusterRole{all}
 	}
 	var within, beyond []rbacv1.PolicyRule
-	for _, rule := range all.Rules { // each has one group, or paths
+	for _, rule := range all.Rules { // each has one API group, or non-resource URLs
 		if len(rule.NonResourceURLs) > 0 {
 			beyond = append(beyond, rule)
 			continue
@@ -91,7 +92,7 @@ func (p Page) roles(name string) []*rbacv1.ClusterRole {
 	return []*rbacv1.ClusterRole{all, cluster}
 }
 
-// bindings bind the roles to the account: in the namespaces that the operator is restricted to, or in the cluster.
+// bindings bind the roles to the account, in the namespaces of the page or in the cluster.
 func (p Page) bindings(name string, roles []*rbacv1.ClusterRole, account types.NamespacedName) []any {
 	var bindings []any
 	for _, role := range roles {
