@@ -24,24 +24,24 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
-// Builder declares a controller: what it reconciles, reads and writes. Create it with [New], [Func], [NewGroup] or [NewSingleton]; its
+// Builder declares the reconciled, read and written kinds of a controller. Create it with [New], [Func], [NewGroup] or [NewSingleton]; its
 // methods return it for chaining and may be called in any order, from one goroutine. [Builder.Build] returns the controller.
 type Builder struct {
 	declared
 }
 
-// declared is what a builder declares.
+// declared has the declarations of a builder.
 type declared struct {
 	name         string
 	phases       phases
 	decorate     func(owner client.Object, observation any) // of a group, nil otherwise
 	options      Options                                    // see [Options.lifted]
-	invalid      error                                      // of the options
+	invalid      error                                      // the error of the options
 	prepares     []func(manager.Manager) error
 	declarations []declaration.Declaration
 	sources      []source.Source
-	store        *groups.Store // of the groups that it reconciles
-	joins        []*Controller // of the groups that it reads
+	store        *groups.Store // of the reconciled groups
+	joins        []*Controller // of the groups that are read
 	externals    []externalKind
 	transitions  []transition.Declared
 }
@@ -56,126 +56,129 @@ func (d *declared) declare(p declaration.Purpose, source string, object client.O
 	return &d.declarations[len(d.declarations)-1]
 }
 
-// externalKind is a declared kind of things outside of the cluster.
+// externalKind is a declared kind of resources outside the cluster.
 type externalKind struct {
 	external.Declared
 	source string
 }
 
-// Options are the settings of a controller that have a default.
+// Options are the optional settings of a controller.
 type Options struct {
-	// FieldManager is the name under which the fields of children and of the owner's status are owned. Empty is the name of the controller. It must
-	// stay the same across versions of the operator; a name that was used before is one of FormerManagers. At most 90 bytes, printable, without a colon.
-	FieldManager string
-	// FormerManagers are names under which earlier versions of the operator wrote children and status, by update or by apply. What they own
-	// is moved to FieldManager. Nil is none.
-	FormerManagers []string
-	// Finalizer is the finalizer of owners that need one. Empty is the domain of the engine, a slash and FieldManager. Rename it only together
-	// with a release that removes the former one.
-	Finalizer string
-	// ContestInterval is how long the engine leaves a contested or rejected object alone while neither the plan nor the other manager changes.
-	// Zero is 5 minutes.
-	ContestInterval time.Duration
-	// Apply configures the rest of the engine. Its Clock defaults to Clock. The builder sets Kinds and Announced; Kinds that is set already is an error, and so is an
-	// option above that has another value here.
-	Apply apply.Options
-	// Concurrency is the number of owners that are reconciled at a time; the phases of a reconciler run for as many owners at once, never
-	// twice for one owner. Zero takes what the options of the manager say, GroupKindConcurrency for the kind of the owners before
-	// MaxConcurrentReconciles, and 4 where they say nothing. A singleton has one.
-	Concurrency int
-	// Shard is the part of the owners that this process works on. Nil works on all of them.
-	Shard *Shard
-	// Recorder announces condition transitions, in the API group events.k8s.io. Nil takes the manager's recorder under the
+	// FieldManager is the field manager of children and of the owner's status. It must not change between versions of the
+	// operator; list names of earlier versions in FormerManagers. At most 90 bytes, printable, without a colon. Default the
 	// name of the controller.
+	FieldManager string
+	// FormerManagers are the field managers under which earlier versions of the operator wrote children and status, by
+	// update or by apply. Their fields are transferred to FieldManager. Optional.
+	FormerManagers []string
+	// Finalizer is the finalizer of owners that need one. To rename it, a release must also remove the former one. Default
+	// the domain of the engine, a slash and FieldManager.
+	Finalizer string
+	// ContestInterval is how long the engine does not write a contested or rejected object while neither the plan nor the
+	// other field manager changes. Default 5 minutes.
+	ContestInterval time.Duration
+	// Apply configures the other settings of the engine. Its Clock defaults to Clock. The builder sets Kinds and Announced.
+	// A value for Kinds is an error, and so is a value that differs from the field of the same name above.
+	Apply apply.Options
+	// Concurrency is the number of owners that are reconciled concurrently. An owner is never reconciled twice at the same
+	// time. Zero takes GroupKindConcurrency for the owners' kind from the options of the manager, then
+	// MaxConcurrentReconciles, then 4. A singleton always has 1.
+	Concurrency int
+	// Shard restricts the process to a part of the owners. Nil selects all owners.
+	Shard *Shard
+	// Recorder records condition transitions as events of the API group events.k8s.io. Default the manager's recorder with
+	// the name of the controller.
 	Recorder events.EventRecorder
-	// Observer is told of phases and passes besides the metrics. Nil tells nobody.
+	// Observer receives phase and reconciliation events. Optional.
 	Observer reconcile.Observer
-	// TracerProvider makes a span of each pass, with what woke it, and one below it of each phase; the phases get it in
-	// their context. Nil makes none: the global provider is not used.
+	// TracerProvider creates a span for each reconciliation, with its trigger, and a child span for each phase, which is in
+	// the phase's context. Nil disables tracing: the global provider is not used.
 	TracerProvider trace.TracerProvider
-	// Clock tells the time. Nil is the real clock.
+	// Clock returns the current time. Default the real clock.
 	Clock clock.PassiveClock
-	// Grace is how long an infrastructure failure leaves a condition as it was. Zero is 10 seconds.
+	// Grace is how long an infrastructure failure leaves a condition unchanged. Default 10 seconds.
 	Grace time.Duration
-	// Budget limits what a pass may take: its time, and the objects and bytes of its plan. Its zero fields mean their
-	// defaults.
+	// Budget limits the duration of a reconciliation and the size of its plan. Zero fields have their defaults.
 	Budget reconcile.Budget
-	// PauseAnnotation pauses an owner when its value is "true". Empty is reconcilekit.dev/paused.
+	// PauseAnnotation is the annotation that pauses an owner when its value is "true". Default reconcilekit.dev/paused.
 	PauseAnnotation string
-	// Conditions reports whether the owners have a condition of the type, for an API whose contract says which there are: Ready is the summary,
-	// Paused that of a paused owner. Others are neither stored nor announced with events; logs, metrics and explanations still report what is wrong. One
-	// that an earlier version stored is removed, one of another writer stays. Nil keeps all.
+	// Conditions reports whether the owners may have a condition of the type, for an API whose contract lists the types.
+	// Ready is the summary, and Paused is set on paused owners. Other types are neither stored nor announced with events;
+	// logs, metrics and explanations still report the errors. The engine removes a condition of such a type that an earlier
+	// version stored, but not one of another writer. Nil accepts all types.
 	Conditions func(conditionType string) bool
-	// SyncTimeout bounds the wait for the caches at the start. Zero takes the manager's default, 2 minutes.
+	// SyncTimeout limits the wait for the caches at the start. Default the manager's default, 2 minutes.
 	SyncTimeout time.Duration
-	// ClaimNamespace is the namespace of the ConfigMaps that store which owner has which external resource, for [Builder.External]. Users
-	// must not be able to write ConfigMaps in it. All processes of an operator have the same one. Empty is the namespace of the Pod; a process
-	// that does not run in a Pod has to set it.
+	// ClaimNamespace is the namespace of the ConfigMaps that store the owners of external resources, for
+	// [Builder.External]. Users must not have permission to write ConfigMaps in it. It must be the same for all processes
+	// of an operator. Default the namespace of the Pod; required outside a Pod.
 	ClaimNamespace string
-	// SkipNameValidation allows several controllers of one name in a process, which mixes up their metrics and logs. It
-	// is for tests.
+	// SkipNameValidation allows several controllers with the same name in a process, whose metrics and logs are then
+	// merged. Use it in tests only.
 	SkipNameValidation bool
 }
 
-// New starts the declaration of a controller for the type that the reconciler reconciles. The name must be unique in
-// the process; it names the controller in logs, metrics and events, and is the default field manager, so it must not
-// change between versions.
+// New starts the declaration of a controller for the type that the reconciler reconciles. The name must be unique in the
+// process. It identifies the controller in logs, metrics and events and is the default field manager, so it must not change
+// between versions.
 //
-// Where the observation has no GetComponentHealth, the engine inspects the applied children of the kinds that [Builder.Owns] declares
-// ([inspect.Of], or the [Inspector] of the kind), and each kind of children with a status has a condition, such as DeploymentReady, with the
-// worst of them. Groups are left out: their members report how the children are.
+// When the observation has no GetComponentHealth, the engine inspects the applied children of the kinds that [Builder.Owns]
+// declares, with [inspect.Of] or the [Inspector] of the kind. Each kind of children with a status then has a condition,
+// such as DeploymentReady, with the worst state of its children. Groups are excluded: their members report the state of the
+// children.
 //
-// The types follow from the reconciler. A phase that is optional and does not fit is an error of
-// [Controller.SetupWithManager] and [Controller.Describe]: a method with the name of a phase, or nearly, and another signature, or with a
-// pointer receiver where a value is given; a ComposeState that is missing although the plan is not made from what is fetched.
+// The type parameters are inferred from the reconciler. [Controller.SetupWithManager] and [Controller.Describe] return an
+// error for an optional phase that does not match its interface: a method with the name of a phase, or nearly, and another
+// signature; a method with a pointer receiver when a value was given; a missing ComposeState when F and O differ.
 func New[R reconcile.Reconciler[T, F, O], T reconcile.Owner, F, O any](name string, reconciler R) *Builder {
 	return declare(name, typed[T, F, O]{reconciler}, pipeline.NewOwner[T](), declaration.Caller())
 }
 
-// declare returns a builder with the declaration of the owner, at a place of the author's source.
+// declare returns a builder with the declaration of the owner, at a position in the author's source code.
 func declare(name string, phases phases, owner client.Object, source string) *Builder {
 	b := &Builder{declared{name: name, phases: phases}}
 	b.declare(declaration.PurposeFor, source, owner, nil)
 	return b
 }
 
-// Owns declares a kind of children: the plan applies them, and the owner is woken when one of them changes. They may be
-// read as well, and written in every other way that a plan knows. What else there is to say of the kind stands beside it, such
-// as [Optional], [Filter] or [Retired].
+// Owns declares a kind of children: the plan applies them, and a change of a child enqueues its owner. The phases may also
+// read the kind, and plan it in every other way. Options such as [Optional], [Filter] or [Retired] describe the kind.
 func (b *Builder) Owns(object client.Object, options ...KindOption) *Builder {
 	b.declare(declaration.PurposeOwns, declaration.Caller(), object, options)
 	return b
 }
 
-// Reads declares a kind that FetchRemoteState reads. Every read wakes the owner when its object appears, changes or goes.
+// Reads declares a kind that FetchRemoteState reads. Every read enqueues the owner when the object appears, changes or is
+// deleted.
 func (b *Builder) Reads(object client.Object, options ...KindOption) *Builder {
 	b.declare(declaration.PurposeReads, declaration.Caller(), object, options)
 	return b
 }
 
-// Writes declares a kind that the plan writes without becoming its controller: [apply.Shared], [apply.Retained], Contribute and Delete.
-// Where it deletes none, [NeverDeletes] needs one right less, and where it contributes fields alone, [FieldsOnly] needs the
-// least.
+// Writes declares a kind that the plan writes without becoming its controller: [apply.Shared], [apply.Retained], Contribute
+// and Delete. [NeverDeletes] omits the delete permission. [FieldsOnly], for a plan that only contributes fields, omits the
+// create and delete permissions.
 func (b *Builder) Writes(object client.Object, options ...KindOption) *Builder {
 	b.declare(declaration.PurposeWrites, declaration.Caller(), object, options)
 	return b
 }
 
-// Watches declares a kind whose events wake the owners that mapping returns, for what no read expresses, such as the
-// events of a Pod of a child. [WithPredicates] chooses the events; without it all count. The kind may be read as well.
+// Watches declares a kind whose events enqueue the owners that mapping returns, for relations that no read expresses, such
+// as the events of a child's Pod. [WithPredicates] selects the events; by default all are used. The kind may also be read.
 func (b *Builder) Watches(object client.Object, mapping handler.MapFunc, options ...KindOption) *Builder {
 	b.declare(declaration.PurposeWatches, declaration.Caller(), object, options).Mapping = mapping
 	return b
 }
 
-// WatchesSource adds a source of events that is no kind of the cluster, such as a channel (source.Channel).
+// WatchesSource adds a source of events that is not a kind of the cluster, such as a channel (source.Channel).
 func (b *Builder) WatchesSource(sources ...source.Source) *Builder {
 	b.sources = append(b.sources, sources...)
 	return b
 }
 
-// External declares kinds of things outside of the cluster: FetchRemoteState may observe them and the plan name them, see the package
-// reconcile/external. Keep a declaration as long as owners may have something of the kind, so that it is removed with them.
+// External declares kinds of resources outside the cluster, which FetchRemoteState may observe and the plan may contain;
+// see package reconcile/external. Keep the declaration while owners may have resources of the kind: they are deleted with
+// their owners only while it exists.
 func (b *Builder) External(kinds ...external.Declared) *Builder {
 	at := declaration.Caller()
 	for _, k := range kinds {
@@ -184,29 +187,29 @@ func (b *Builder) External(kinds ...external.Declared) *Builder {
 	return b
 }
 
-// Transitions declares the state machines in the status of the owners. They are checked when the controller is set up, and drawn on the
-// dataflow page.
+// Transitions declares the state machines in the status of the owners. The set-up checks them, and the dataflow page shows
+// them.
 func (b *Builder) Transitions(tables ...transition.Declared) *Builder {
 	b.transitions = append(b.transitions, tables...)
 	return b
 }
 
-// Options sets the options; those set before are replaced.
+// Options sets the options and replaces those of an earlier call.
 func (b *Builder) Options(options Options) *Builder {
 	b.options, b.invalid = options.lifted()
 	return b
 }
 
-// Prepare adds a function that [Controller.SetupWithManager] calls first, in the order of the calls: one that needs the manager, such as
-// to load settings or to make a client. An error ends the set-up; [ErrSkip] leaves the controller out of the manager without an error.
-// Descriptions and previews do not call it.
+// Prepare adds a function that [Controller.SetupWithManager] calls before the set-up, in the order of the calls to Prepare,
+// for work that needs the manager, such as creating a client. An error ends the set-up; [ErrSkip] leaves the controller out
+// of the manager without an error. Describe and Preview do not call the function.
 func (b *Builder) Prepare(prepare func(mgr manager.Manager) error) *Builder {
 	b.prepares = append(b.prepares, prepare)
 	return b
 }
 
-// Build returns the controller. Later calls of the builder's methods do not change it. Mistakes in the declaration are errors of
-// [Controller.Describe] and [Controller.SetupWithManager], which know the scheme.
+// Build returns the controller. Later calls of the builder's methods do not change it. [Controller.Describe] and
+// [Controller.SetupWithManager], which have the scheme, report errors of the declaration.
 func (b *Builder) Build() *Controller {
 	c := &Controller{declared: b.declared, failed: &observe.ListFailures{}}
 	c.prepares, c.declarations, c.sources = slices.Clone(b.prepares), slices.Clone(b.declarations), slices.Clone(b.sources)
@@ -214,13 +217,14 @@ func (b *Builder) Build() *Controller {
 	return c
 }
 
-// Metadata returns an object that declares or reads only the metadata of a kind: the cache then keeps no spec and no
-// status of it.
+// Metadata returns an object that declares or reads only the metadata of a kind. The cache then stores no spec and no
+// status of its objects.
 func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	return declaration.MetadataOf(kind)
 }
 
-// Values makes the extract function of [Index] from one of the kind's own Go type. Other objects have no values.
+// Values returns an extract function for [Index] from a function of the kind's own Go type. It returns no values for other
+// types.
 func Values[T client.Object](values func(T) []string) client.IndexerFunc {
 	return func(object client.Object) []string {
 		typed, ok := object.(T)

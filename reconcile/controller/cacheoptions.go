@@ -7,9 +7,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// CacheOptions returns the options for the cache of the manager that fit the controllers: the selectors of
-// [Filter], a transform that keeps of each object's managed fields only what the engine needs, informers that keep of Secrets and ConfigMaps
-// of others the metadata only (see [Whole]), and a handler that gives the readiness checks the reason why a kind cannot be listed. The informer of owners that are shared by a [Shard] asks for those of its own. Two controllers of one manager that want different selectors for a kind are an error, as they share its informer.
+// CacheOptions returns the options for the manager's cache that the controllers need: the selectors of [Filter]; a
+// transform that drops the managed fields that the engine does not need; informers that store only the metadata of Secrets
+// and ConfigMaps that the operator neither owns nor reads (see [Whole]); and a handler that reports to the readiness checks
+// why a kind cannot be listed. The informer of owners that are divided by a [Shard] requests only the owners of the
+// process's shard. Controllers of one manager share the informer of a kind, so different selectors for one kind are an
+// error.
 func CacheOptions(scheme *runtime.Scheme, controllers ...*Controller) (cache.Options, error) {
 	cached := make([]cachedController, 0, len(controllers))
 	for _, c := range controllers {
@@ -22,7 +25,7 @@ func CacheOptions(scheme *runtime.Scheme, controllers ...*Controller) (cache.Opt
 	return newCacheOptions(scheme, cached)
 }
 
-// cached is what the cache needs of the controller.
+// cached returns the settings of the controller that the cache depends on.
 func (c *Controller) cached(scheme *runtime.Scheme) (cachedController, error) {
 	kinds, err := c.resolved(scheme)
 	return cachedController{

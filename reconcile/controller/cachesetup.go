@@ -16,8 +16,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// newCacheOptions returns the options for the cache of a manager that fit the controllers: selectors, a transform, informers and a handler of watch
-// errors. Two controllers that want different selectors for a kind are an error, as they share its informer.
+// newCacheOptions returns the options for the cache of a manager with the controllers: selectors, a transform, informers
+// and a handler of watch errors. Different selectors for one kind are an error, because the controllers share its informer.
 func newCacheOptions(scheme *runtime.Scheme, controllers []cachedController) (cache.Options, error) {
 	options := cache.Options{Scheme: scheme, ByObject: map[client.Object]cache.ByObject{}}
 	var managers []string
@@ -47,7 +47,8 @@ func newCacheOptions(scheme *runtime.Scheme, controllers []cachedController) (ca
 	return options, nil
 }
 
-// watchErrors tells all controllers of a manager why a kind cannot be listed or watched, and logs it as client-go does.
+// watchErrors reports to all controllers of a manager why a kind cannot be listed or watched, and logs the error as
+// client-go does.
 func watchErrors(controllers []cachedController) toolscache.WatchErrorHandlerWithContext {
 	return func(ctx context.Context, r *toolscache.Reflector, err error) {
 		for _, c := range controllers {
@@ -57,15 +58,15 @@ func watchErrors(controllers []cachedController) toolscache.WatchErrorHandlerWit
 	}
 }
 
-// cachedController is what the cache needs of a controller.
+// cachedController has the settings of a controller that the cache depends on.
 type cachedController struct {
 	Kinds    *declaration.Catalogue
-	Managers []string                // the field managers whose entries the cache has to keep whole
-	Failed   *observe.ListFailures   // takes why a kind could not be listed
-	Share    func(*shards.Informers) // takes the informers of the owners that ask for those of the shard alone, nil for those that ask for all
+	Managers []string                // the field managers whose entries the cache must keep entirely
+	Failed   *observe.ListFailures   // receives the error of a kind that could not be listed
+	Share    func(*shards.Informers) // receives the informers that request only the owners of the shard, nil if they request all owners
 }
 
-// informed is what has an informer of its own.
+// informed identifies an informer.
 type informed struct {
 	schema.GroupVersionKind
 	unstructured bool

@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// shareInformers lets the informers of owners ask for those of the process's shard alone, where all controllers that use the kind share it in
-// the same way.
+// shareInformers makes the informers of owners request only the owners of the process's shard, for kinds that all
+// controllers divide in the same way.
 func shareInformers(scheme *runtime.Scheme, options *cache.Options, controllers []cachedController) {
 	selections, owners := map[informed]shards.Selection{}, make([]informed, len(controllers))
 	for i, c := range controllers {
@@ -47,10 +47,10 @@ func shareInformers(scheme *runtime.Scheme, options *cache.Options, controllers 
 	}
 }
 
-// newInformer makes an informer of a cache.
+// newInformer creates an informer of a cache.
 type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
 
-// sharedInformers makes the informers of a cache by next, those of shared kinds with what they ask for.
+// sharedInformers creates informers with next. The informers of shared kinds request only the owners of the shard.
 func sharedInformers(scheme *runtime.Scheme, sharing map[informed]*shards.Informers, next newInformer) newInformer {
 	return func(all toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 		representation := declaration.RepresentationOf(object)

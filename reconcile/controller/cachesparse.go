@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 )
 
-// keepSparsely lets the informers of the kinds that no controller needs whole keep of others the metadata only.
+// keepSparsely makes the informers of kinds that no controller needs entirely store only the metadata of foreign objects.
 func keepSparsely(scheme *runtime.Scheme, options *cache.Options, managers []string, controllers []cachedController) {
 	sparsely := map[informed]bool{}
 	ours := sparse.Ours{Has: func(object metav1.Object) bool { return mayBeOurs(object, managers) }}
@@ -44,8 +44,8 @@ func keepSparsely(scheme *runtime.Scheme, options *cache.Options, managers []str
 	}
 }
 
-// mayBeOurs reports whether the engine may have to look at the object without knowing its name: it is labelled as a child, one of the
-// managers has written it, or it does not say who has.
+// mayBeOurs reports whether the engine may need the entire object: it has the label of a child, one of the managers wrote
+// it, or it has no managed fields.
 func mayBeOurs(object metav1.Object, managers []string) bool {
 	entries := object.GetManagedFields()
 	if len(entries) == 0 || object.GetLabels()[apply.PartOfLabel] != "" {
@@ -53,7 +53,7 @@ func mayBeOurs(object metav1.Object, managers []string) bool {
 	}
 	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
 		return slices.ContainsFunc(managers, func(m string) bool {
-			return e.Manager == m || strings.HasPrefix(e.Manager, m+":") // which the engine puts in front of what it contributes
+			return e.Manager == m || strings.HasPrefix(e.Manager, m+":") // the prefix of the field managers for contributions
 		})
 	})
 }

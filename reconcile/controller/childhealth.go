@@ -16,8 +16,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// childHealth returns what reports the health of the applied children: one component for each kind that is inspected, with the worst of its
-// children. The reader has the cache's objects; a child that was changed in the same reconciliation counts as not ready without it.
+// childHealth returns a function that reports the health of the applied children: one component for each inspected kind,
+// with the worst state of its children. A child that the same reconciliation has created is progressing until the reader,
+// which reads from the cache, finds it.
 func childHealth(
 	reader client.Reader, scheme *runtime.Scheme, kinds map[schema.GroupVersionKind]*declaration.Kind,
 ) func(ctx context.Context, owner client.Object, result *apply.Result) []health.Component {
@@ -28,9 +29,9 @@ func childHealth(
 			switch child.Verb {
 			case apply.VerbNone, apply.VerbCreate, apply.VerbUpdate:
 			default:
-				continue // it goes
+				continue // it is being deleted
 			}
-			kind := kinds[child.GVK] // nil is outside of the cluster
+			kind := kinds[child.GVK] // nil for a kind outside the cluster
 			if kind == nil || !kind.Inspected() || child.UID != "" && child.UID == owner.GetUID() {
 				continue
 			}
@@ -51,7 +52,8 @@ func childHealth(
 	}
 }
 
-// childOf inspects one child. It reports false for a child without a status, and for one that does not exist and need not.
+// childOf inspects one child. It returns false for a child without a status, and for a missing child that was not just
+// created.
 func childOf(
 	ctx context.Context, reader client.Reader, scheme *runtime.Scheme, kind *declaration.Kind, child *apply.ObjectResult,
 ) (health.Component, bool) {
@@ -78,16 +80,17 @@ func childOf(
 	return component(inspect.Of(object))
 }
 
-// newChild is an empty object of the kind: of the declared type for an inspector, else typed where the scheme knows it.
+// newChild returns an empty object of the kind: of the declared type for an Inspector, otherwise typed if the scheme has
+// the kind.
 func newChild(scheme *runtime.Scheme, kind *declaration.Kind) client.Object {
 	if kind.Inspect != nil {
-		object := reflect.New(reflect.TypeOf(kind.Object).Elem()).Interface().(client.Object) //nolint:forcetypeassert // it has the type of one
+		object := reflect.New(reflect.TypeOf(kind.Object).Elem()).Interface().(client.Object) //nolint:forcetypeassert // of the declared type
 		object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind)
 		return object
 	}
 	if typed, err := scheme.New(kind.GroupVersionKind); err == nil {
 		if object, ok := typed.(client.Object); ok {
-			object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind) // a scheme may have unstructured objects
+			object.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind) // a scheme may return unstructured objects
 			return object
 		}
 	}
@@ -96,7 +99,7 @@ func newChild(scheme *runtime.Scheme, kind *declaration.Kind) client.Object {
 	return object
 }
 
-// withoutStatus reports whether an untyped object has no status: whether its kind has one is not known.
+// withoutStatus reports whether an unstructured object has no status. Its kind may not have one.
 func withoutStatus(object client.Object) bool {
 	u, untyped := object.(*unstructured.Unstructured)
 	if !untyped {

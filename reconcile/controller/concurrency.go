@@ -4,12 +4,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// defaultConcurrency is how many owners are reconciled at a time where nobody says: a pass that waits for an answer, or that takes
-// its whole deadline, leaves the other owners most of the workers.
+// defaultConcurrency is the default number of owners that are reconciled concurrently. A reconciliation that uses its full
+// deadline leaves most of the workers to the other owners.
 const defaultConcurrency = 4
 
-// concurrency is the number of workers: what the options of the controller say, then what the manager was told about the kind of the
-// owners, then about all controllers. A singleton has one owner, of which two passes never run at a time.
+// concurrency returns the number of workers: from the options of the controller, then from the manager's options for the
+// owners' kind, then from those for all controllers. A singleton has one owner and needs one worker.
 func (c *Controller) concurrency(mgr manager.Manager, kind string) int {
 	told := mgr.GetControllerOptions()
 	switch {

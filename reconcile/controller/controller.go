@@ -16,22 +16,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// Controller is a declared controller, made by [Builder.Build]. It is set up once, with [Controller.SetupWithManager]; it is described and
-// previewed without a set-up.
+// Controller is a declared controller, which [Builder.Build] returns. Call SetupWithManager at most once.
+// [Controller.Describe] and [Controller.Preview] do not need a set-up.
 type Controller struct {
 	declared
 	failed    *observe.ListFailures
-	explainer *observe.Explainer  // once it is set up
-	sharded   *shardclaims.Reader // once it is set up; nil without a Shard
-	selected  *selectedOwners     // once it is set up; nil where it selects all owners
-	informers *shards.Informers   // of the owners, where they ask for those of the Shard or of the selection alone
+	explainer *observe.Explainer  // nil before the set-up
+	sharded   *shardclaims.Reader // nil before the set-up and without a Shard
+	selected  *selectedOwners     // nil before the set-up and when all owners are selected
+	informers *shards.Informers   // of the owners, if they request only those of the Shard or of the selection
 }
 
 // ErrSkip is returned by a function of [Builder.Prepare] to leave the controller out of the manager.
 var ErrSkip = errors.New("leave the controller out of the manager")
 
-// Share makes the shard the part of the owners that this process works on, as [Options] do with their Shard, which must be nil then: package
-// operator takes it from flags. Call it before [CacheOptions]. Groups have no object to claim, and are not shared.
+// Share restricts the process to the owners of a shard, like Shard of the [Options], which must be nil. Package operator
+// calls it with values from flags. Call it before [CacheOptions]. Groups cannot be divided into shards; Share returns an
+// error for them.
 func (c *Controller) Share(shard Shard) error {
 	if c.options.Shard != nil {
 		return fmt.Errorf("controller %q: Options.Shard is there already, with the name %q: leave one of the two out", c.name, c.options.Shard.Name)
@@ -43,17 +44,17 @@ func (c *Controller) Share(shard Shard) error {
 	return nil
 }
 
-// StoreClaimsIn sets the ClaimNamespace of the [Options] where it is empty: package operator takes it from flags.
+// StoreClaimsIn sets ClaimNamespace of the [Options] if it is empty. Package operator calls it with a value from flags.
 func (c *Controller) StoreClaimsIn(namespace string) {
 	if c.options.ClaimNamespace == "" {
 		c.options.ClaimNamespace = namespace
 	}
 }
 
-// names are those of the controller, and of what it leaves on objects.
+// names returns the name of the controller, its field manager and its finalizer.
 func (c *Controller) names() names { return namesOf(c.name, c.options.Apply) }
 
-// resolved are the declared kinds, when the phases of the reconciler and the declarations are in order.
+// resolved returns the declared kinds, or the errors of the options, the phases and the declarations.
 func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, error) {
 	if c.invalid != nil {
 		return nil, fmt.Errorf("controller %q: %w", c.name, c.invalid)
@@ -86,27 +87,27 @@ func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, e
 	return kinds, kinds.SelectOwners()
 }
 
-// inspects reports whether the engine reports the health of the children. A group whose children are not ready has still carried out the
-// parts of its members.
+// inspects reports whether the engine reports the health of the children. It does not for groups with members: a group
+// whose children are not ready has still applied the parts of its members.
 func (c *Controller) inspects() bool {
 	return !c.phases.reportsHealth() && (c.store == nil || c.store.Single)
 }
 
-// phases is a reconciler, whatever its types.
+// phases is a reconciler without its type parameters.
 type phases interface {
-	// check reports what is wrong with the methods of the reconciler.
+	// check reports errors in the methods of the reconciler.
 	check() error
-	// finalizes reports whether the reconciler has a phase for the deletion of its owners.
+	// finalizes reports whether the reconciler implements [reconcile.Finalizer].
 	finalizes() bool
-	// reportsHealth reports whether the observation has the health of the components.
+	// reportsHealth reports whether the observation implements [reconcile.Observation].
 	reportsHealth() bool
-	// conditions gives access to the conditions of the owners.
+	// conditions returns access to the conditions of the owners.
 	conditions() conditionlist.Access
-	// pipeline returns what runs the phases.
+	// pipeline returns the reconciler that runs the phases.
 	pipeline(config pipeline.Config) (ctrl.Reconciler, error)
 }
 
-// typed is a reconciler with its types.
+// typed is a reconciler with its type parameters.
 type typed[T reconcile.Owner, F, O any] struct {
 	reconcile.Reconciler[T, F, O]
 }

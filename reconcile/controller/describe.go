@@ -9,8 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/description"
 )
 
-// Describe reports what the controller does. It needs the scheme and no cluster, so that a main function can print the
-// page and exit. The error is that of [Controller.SetupWithManager] for the same declarations.
+// Describe returns what the controller watches, reads and writes. It needs no cluster, so a main function can print the
+// page and exit. It returns the same error as [Controller.SetupWithManager] for the same declarations.
 func (c *Controller) Describe(scheme *runtime.Scheme) (dataflow.Description, error) {
 	kinds, err := c.resolved(scheme)
 	if err != nil {
@@ -20,7 +20,7 @@ func (c *Controller) Describe(scheme *runtime.Scheme) (dataflow.Description, err
 		Controller: c.name, FieldManager: c.names().FieldManager, Finalizer: c.names().Finalizer,
 		Owners: kinds.Kinds[0].Selection(), Watches: description.Watches(kinds),
 	}
-	if kinds.Kinds[0].Representation == declaration.Virtual { // groups are in no cluster
+	if kinds.Kinds[0].Representation == declaration.Virtual { // groups are not objects of a cluster
 		d.Finalizer = ""
 	}
 	d.Access, d.Rules = description.Access(kinds, c.phases.finalizes()), description.Rules(kinds)

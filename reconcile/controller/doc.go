@@ -1,6 +1,6 @@
-// Package controller puts a reconciler into a controller-runtime manager and describes what it does there.
+// Package controller adds reconcilers to a controller-runtime manager and describes their reads and writes.
 //
-// A controller is declared once, with the kinds that it owns and reads:
+// To declare a controller, list the kinds that it owns and reads:
 //
 //	err := controller.New("quickstart", &Reconciler{}).
 //		Owns(&appsv1.Deployment{}).
@@ -9,47 +9,47 @@
 //		Build().
 //		SetupWithManager(mgr)
 //
-// Three verbs say what the plan and the reads do with a kind: [Builder.Owns], [Builder.Reads] and [Builder.Writes]; what the kind
-// is stands beside it as a [KindOption].
+// Three methods declare how a controller uses a kind: [Builder.Owns], [Builder.Reads] and [Builder.Writes]. A [KindOption]
+// describes the kind.
 //
-// Its phases are found by their interfaces (reconcile.Reconciler names them); one that does not fit is an error here.
-// From the declarations come the watches, the check of every read and write, the page that [Controller.Describe] prints
-// and the least rights.
+// The set-up finds the phases by their interfaces, see reconcile.Reconciler; a method that does not match is an error. The
+// watches, the check of every read and write, the page of [Controller.Describe] and the minimal RBAC follow from the
+// declarations.
 //
 // # Reads have watches
 //
-// FetchRemoteState reads through a tracked reader. Each read by name and each list by selector is remembered for its
-// owner before it happens, also when nothing was found. An event of a declared kind enqueues the owners whose reads it
-// concerns, each once: those that read the object by name, and those with a list that the object is in or has just left.
-// No mapping function is written by hand; [Builder.Watches] is there for what no read expresses. What is remembered is
-// replaced by every pass and dropped with the owner; after a restart the first pass of each owner builds it anew.
+// FetchRemoteState reads through a tracked reader, which records each read by name and each list by selector for its owner
+// before the read, even if it finds nothing. An event of a declared kind enqueues each owner that read the object by name,
+// or that has a list that contains the object or contained it before. No mapping function is needed; use [Builder.Watches]
+// for relations that no read expresses. Every reconciliation replaces the records of its owner, and they are dropped with
+// the owner. After a restart the first reconciliation of each owner records its reads again.
 //
-// A tracked read of an object that nobody else reads takes about 200 bytes, one of a shared object about 90; a pass that
-// reads the same things as the one before allocates one small session and no entry. Finding the owners of an event takes
-// as long with ten thousand selectors as with ten, as long as they ask for a label or for a value of a field; the function
-// of [Index] runs once for the object before and once for it after.
+// A record of an object with one reader takes about 200 bytes, one of a shared object about 90. A reconciliation that
+// repeats the reads of the last one allocates one small session and no record. Finding the owners of an event takes the
+// same time with ten selectors and with ten thousand, if the selectors require a label or the value of a field. The
+// function of [Index] runs once for the old object and once for the new one.
 //
-// A read of a kind that was not declared fails with an [UndeclaredError], which names the line to add; so does a plan
-// with a child of such a kind. Lists come sorted by namespace and name.
+// A read of an undeclared kind fails with an [UndeclaredError], which contains the line to add, and so does a plan with a
+// child of such a kind. Lists are sorted by namespace and name.
 //
 // # Representations and filters
 //
-// The cache keeps a declared kind in one representation: that of the object given to the builder, which is typed,
-// unstructured, or metadata only ([Metadata]). Reads may ask for another one and are served by conversion, except for
-// content from a cache of metadata. Metadata only is the cheap way to learn that something exists: the informer of all
-// Secrets of a cluster costs their size, of their metadata some hundred bytes each. [Filter] with [CacheOptions]
-// keeps only the objects that options of a list select; others are not found. Of Secrets and ConfigMaps it keeps whole the children and
-// what is read, and of all others what identifies them and wakes owners: [Whole] and [OthersAsMetadata] say otherwise. The package reconcile/operator, which is the process
-// around the controllers, installs these options by itself.
+// The cache stores a declared kind in one representation, that of the object given to the builder: typed, unstructured, or
+// metadata only ([Metadata]). Reads may use another representation and are converted, except reads of a spec or status from
+// a cache of metadata. Use metadata to check that objects exist: an informer of all Secrets of a cluster stores their
+// content, one of their metadata some hundred bytes each. [Filter] with [CacheOptions] stores only the objects that list
+// options select; others are not found. Of Secrets and ConfigMaps the cache stores children and read objects entirely, and
+// of other objects only the metadata to identify them and to enqueue owners; [Whole] and [OthersAsMetadata] change this.
+// Package reconcile/operator, which runs the controllers in a process, sets these options itself.
 //
 // # Optional kinds
 //
-// A kind whose CRD may be missing is declared as [Optional]. It appears and goes without a restart.
+// Declare a kind whose CRD may be missing as [Optional]. The CRD may be installed and removed without a restart.
 //
 // # Many owners, one child
 //
-// Some children belong to no single owner: a policy of a model is made of all subscriptions to it, which come from several
-// namespaces. [NewGroup] declares a controller whose owner is a [Group], a key and no object:
+// Some children have no single owner: a policy of a model depends on all subscriptions to it, from several namespaces.
+// [NewGroup] declares a controller whose owner is a [Group], which is a key and not an object:
 //
 //	limits := controller.NewGroup("limits", &Limits{}).
 //		Members(&Subscription{}, modelsOf). // which groups an object belongs to
@@ -57,29 +57,31 @@
 //		Build()
 //	subscriptions := controller.New("subscriptions", &Subscriptions{}).Joins(limits).Build()
 //
-// A pass of a group lists its members with [FetchMembers], sorted, and plans the children once. It runs when a member
-// appears, changes, leaves or goes, when anything else that it read does, and when a child changes. The children carry
-// the label of their set and an annotation with the key, so that after a restart a child leads to its group although all
-// members are gone. When the last member leaves, the plan is empty, which prunes the children, in whatever order events
-// come: no member needs a finalizer for it. A member that is to stay until its part is withdrawn implements
-// reconcile.Finalizer and waits there until [Group.Effect] is EffectNone.
+// The reconciliation of a group lists its members with [FetchMembers], sorted, and plans the children once. It runs when a
+// member appears, changes, leaves or is deleted, when another object that it read changes, and when a child changes. The
+// children have the label of their set and an annotation with the key, so after a restart a child identifies its group even
+// if all members were deleted. When the last member leaves, the plan is empty, which prunes the children, in any order of
+// events; members need no finalizer. A member that must exist until its part is withdrawn implements reconcile.Finalizer
+// and waits there until [Group.Effect] is EffectNone.
 //
-// What a pass of a group found is its status, kept in memory: the members that took part, who was refused and why, and
-// conditions with what kept the children from being made. The controllers of the members read it with [GroupOf] like
-// any object and are woken when it changes; a pass that asks before the first pass of the group is deferred, so that a
-// restart changes no status.
+// The status of a group is in memory: the members of the last reconciliation, the refused members with the reasons, and
+// conditions with the errors of the children. The controllers of the members read it with [GroupOf] like an object, and a
+// change of the status enqueues their owners. A read before the first reconciliation of the group defers the reconciliation
+// of the reader, so that a restart changes no status.
 //
-// # No owner at all
+// # Controllers without an owner
 //
-// Something that there is once in a cluster and that no object asks for, such as a server that the operator's environment
-// switches on, is a singleton: [NewSingleton] declares a controller with one owner, a [Group] of the controller's name.
-// Its first pass runs at the start, the others are woken by what it reads and plans; objects that offer themselves to it by
-// a label are read with reconcile.Discover. Its inventory are the labels of its children: see there for what that means.
+// Use [NewSingleton] for objects that exist once in a cluster and that no object requests, such as a server that the
+// operator's environment enables. It declares a controller with one owner, a [Group] with the controller's name. The first
+// reconciliation runs at the start; changes of the objects that it reads and plans trigger the others. Read objects that
+// offer themselves by a label with reconcile.Discover. The labels of the children are its inventory; see [NewSingleton] for
+// the limits.
 //
 // # Read-your-writes
 //
-// A pass is deferred, not blocked, while the cache does not show what the pass before has written, at most for
-// apply.Options.LagDeadline, which is also when the engine stops waiting for it and reads live. This holds for every declared kind in any representation and behind any selector. The engine's
-// own requests opt out of the client option EnableReadYourWritesConsistency, which may be switched on for other code of
-// the process; it blocks instead and has no deadline for objects outside a cache selector.
+// A reconciliation is deferred while the cache does not contain the last write of the owner. After
+// apply.Options.LagDeadline the engine stops waiting and reads from the API server. This applies to every declared kind in
+// any representation and with any selector. The engine's own requests do not use the client option
+// EnableReadYourWritesConsistency, which may be enabled for other code of the process: it blocks, and has no deadline for
+// objects outside a cache selector.
 package controller

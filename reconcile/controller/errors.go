@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// UndeclaredError is the refusal to read or write a kind that is not declared at the builder of the controller: such a read would have
-// no watch, and the rights would not allow it. Its text names the line to add.
+// UndeclaredError reports a read or write of a kind that the builder of the controller does not declare: the read would
+// have no watch, and the permissions would be missing. Its message contains the line to add.
 //
 //	type UndeclaredError struct {
 //		// Controller is the name of the controller.
@@ -24,33 +24,33 @@ import (
 //		Declaration string
 //	}
 //
-//	// Error names the line to add.
+//	// Error contains the line to add.
 //	func (e *UndeclaredError) Error() string
 //
-//	// HealthCategory names the refusal a mistake of the program.
+//	// HealthCategory returns ProgramError.
 //	func (e *UndeclaredError) HealthCategory() string
 //
-//	// HealthReason is the reason of the condition.
+//	// HealthReason returns the reason of the condition.
 //	func (e *UndeclaredError) HealthReason() string
 type UndeclaredError = declaration.UndeclaredError
 
-// AbsentError is the answer to the read of an object of an optional kind whose CRD is not installed. It is a NotFound
-// (apierrors.IsNotFound) that can be told apart with errors.As.
+// AbsentError reports a read of an object of an optional kind whose CRD is not installed. It is a NotFound
+// (apierrors.IsNotFound); use [IsAbsent] to distinguish it.
 type AbsentError struct {
 	// GVK is the missing kind.
 	GVK schema.GroupVersionKind
-	// Name is the object that was asked for.
+	// Name is the name of the object.
 	Name string
 }
 
 var _ apierrors.APIStatus = (*AbsentError)(nil)
 
-// Error names the kind whose CRD is missing.
+// Error returns a message with the kind whose CRD is missing.
 func (e *AbsentError) Error() string {
 	return fmt.Sprintf("%s %q not found: the kind is not installed in the cluster", declaration.Print(e.GVK), e.Name)
 }
 
-// Status is that of a NotFound.
+// Status returns the status of a NotFound.
 func (e *AbsentError) Status() metav1.Status {
 	return metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Message: e.Error(),
@@ -58,13 +58,13 @@ func (e *AbsentError) Status() metav1.Status {
 	}
 }
 
-// IsAbsent reports whether the error is that of a read of an optional kind whose CRD is missing: an [AbsentError].
+// IsAbsent reports whether the error is an [AbsentError]: a read of an optional kind whose CRD is missing.
 func IsAbsent(err error) bool {
 	var absent *AbsentError
 	return errors.As(err, &absent)
 }
 
-// absent is the answer to the read of an object of a kind that is not installed.
+// absent returns the error of a read of an object whose kind is not installed.
 func absent(kind schema.GroupVersionKind, name string) error {
 	return &AbsentError{GVK: kind, Name: name}
 }

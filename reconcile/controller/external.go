@@ -19,22 +19,22 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 )
 
-// intercepting is implemented by managers of tests that stand around every call outside of the cluster, to search with faults.
+// intercepting is implemented by managers of tests that intercept every call outside the cluster to inject faults.
 type intercepting interface {
-	// InterceptExternal is called around every call, see [external.Interceptor].
+	// InterceptExternal is called for every call, see [external.Interceptor].
 	InterceptExternal(ctx context.Context, call external.Call, next func(context.Context) error) error
 }
 
 // claiming is implemented by managers of tests that store the claims of external resources themselves.
 type claiming interface {
-	// ExternalClaims returns where the claims are stored.
+	// ExternalClaims returns the store of the claims.
 	ExternalClaims() external.Claims
 }
 
-// ownNamespace is the file with the namespace of the Pod that the process runs in.
+// ownNamespace is the file with the namespace of the Pod of the process.
 const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// claims returns where the claims of external resources are stored.
+// claims returns the store of the claims of external resources.
 func (c *Controller) claims(mgr manager.Manager) (external.Claims, error) {
 	if test, ok := mgr.(claiming); ok {
 		return test.ExternalClaims(), nil
@@ -51,7 +51,7 @@ func (c *Controller) claims(mgr manager.Manager) (external.Claims, error) {
 	return &external.ConfigMapClaims{Writer: mgr.GetClient(), Reader: mgr.GetAPIReader(), Namespace: namespace}, nil
 }
 
-// alive reads from the API server whether an owner exists.
+// alive returns a function that reads from the API server whether an owner exists.
 func alive(mgr manager.Manager, reads *tracked.Reads) func(context.Context, types.NamespacedName, types.UID) (bool, error) {
 	return func(ctx context.Context, key types.NamespacedName, uid types.UID) (bool, error) {
 		owner := declaration.MetadataOf(reads.Kinds[0].GroupVersionKind)
@@ -65,7 +65,7 @@ func alive(mgr manager.Manager, reads *tracked.Reads) func(context.Context, type
 
 var errExternalGroup = errors.New("a group has no object that could remember what it has outside of the cluster: declare External on the controller of an object")
 
-// outside sets the declared kinds up.
+// outside sets up the declared external kinds.
 func (c *Controller) outside(mgr manager.Manager, reads *tracked.Reads, options Options, calls *observe.Observer) error {
 	config := external.Config{Called: calls.Called, Alive: alive(mgr, reads)}
 	if len(c.externals) > 0 && c.store == nil {
@@ -80,7 +80,7 @@ func (c *Controller) outside(mgr manager.Manager, reads *tracked.Reads, options 
 	return c.engineOutside(reads, options, config)
 }
 
-// dryOutside sets the declared kinds up for a preview, which observes and changes nothing.
+// dryOutside sets up the declared external kinds for a preview, which observes them and changes nothing.
 func (c *Controller) dryOutside(reads *tracked.Reads, options Options) error {
 	return c.engineOutside(reads, options, external.Config{DryRun: true})
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// KindOption is what a kind is, said beside it in a call of the [Builder]: [Optional], [Retired], [Listed], [NeverDeletes], [FieldsOnly],
-// [Index], [Derives], [Filter], [Whole], [OthersAsMetadata], [WithPredicates], [Inspector] and [Resource]. What is said of a kind in one call holds for all calls that name the
-// kind, save for the predicates of [Builder.Watches].
+// KindOption describes a kind in a call of the [Builder]: [Optional], [Retired], [Listed], [NeverDeletes], [FieldsOnly],
+// [Index], [Derives], [Filter], [Whole], [OthersAsMetadata], [WithPredicates], [Inspector] and [Resource]. An option in one
+// call applies to all calls with the kind, except for the predicates of [Builder.Watches].
 type KindOption interface {
 	applyToKind(d *declaration.Declaration)
 }
@@ -24,33 +24,34 @@ type KindOption interface {
 type kindFlag string
 
 const (
-	// Optional reports that the CRD of the kind may be missing. While it is, reads find nothing ([AbsentError], which is a
-	// NotFound, and empty lists) and children of the kind are left out of the plan; when it appears, the kind is watched and
-	// the owners that asked for it are woken, without a restart.
+	// Optional declares that the CRD of the kind may be missing. While it is missing, reads find nothing ([AbsentError],
+	// which is a NotFound, and empty lists), and children of the kind are left out of the plan. When it is installed, the
+	// controller watches the kind and enqueues the owners that read it, without a restart.
 	Optional kindFlag = "Optional"
-	// Retired declares, beside a kind of [Builder.Owns], that an earlier version of the operator made such children and this one
-	// makes no more. They are neither watched nor read: what is left of them is found by its label, asked for where the
-	// inventory of an owner names the kind, and pruned, which takes the rights to list and delete it. Without that a kind that
-	// is owned no longer is neither looked for nor pruned, and the condition PruneBlocked says so. A kind that the plan only
-	// contributed to stays declared with [FieldsOnly] instead, to be given back. Once no owner has a child of the kind the
-	// declaration may go.
+	// Retired declares, for a kind of [Builder.Owns], that an earlier version of the operator created such children and
+	// this version does not. The kind is neither watched nor read. When the inventory of an owner contains the kind, the
+	// engine lists the remaining children by their label and prunes them, which requires the list and delete permissions. A
+	// kind that is no longer declared is not pruned, and the condition PruneBlocked reports it. For a kind to which the
+	// plan only contributed, keep the declaration with [FieldsOnly] instead, so that the fields are released. Remove the
+	// declaration when no owner has a child of the kind.
 	Retired kindFlag = "Retired"
-	// NeverDeletes declares, beside a kind of [Builder.Writes], that the plan makes objects for several owners and deletes none:
-	// [apply.Shared] or [apply.Retained], without Recreate. Such objects are never pruned, so it needs no right to delete them.
+	// NeverDeletes declares, for a kind of [Builder.Writes], that the plan creates objects of several owners and deletes
+	// none: [apply.Shared] or [apply.Retained], without Recreate. Such objects are never pruned, so the delete permission
+	// is not needed.
 	NeverDeletes kindFlag = "NeverDeletes"
-	// Listed declares, beside a kind of [Builder.Owns], that FetchRemoteState lists the owner's children of the kind with
-	// [reconcile.FetchChildren]. The cache keeps an index for it.
+	// Listed declares, for a kind of [Builder.Owns], that FetchRemoteState lists the owner's children of the kind with
+	// [reconcile.FetchChildren]. The cache maintains an index for it.
 	Listed kindFlag = "Listed"
-	// FieldsOnly declares, beside a kind of [Builder.Writes], that the plan owns a few fields of somebody else's objects:
-	// Contribute. It needs no right to create or delete them.
+	// FieldsOnly declares, for a kind of [Builder.Writes], that the plan owns some fields of objects that others create:
+	// Contribute. The create and delete permissions are not needed.
 	FieldsOnly kindFlag = "FieldsOnly"
-	// Whole declares that the cache keeps all objects of the kind whole. Of Secrets and ConfigMaps it otherwise keeps whole the children and
-	// what FetchRemoteState reads, and of all others only names, UIDs, labels and owners; what else of the process
-	// reads or watches them in the cache of the manager needs this option. Kinds with [Filter], [Index], [WithPredicates] or a mapping
-	// of [Builder.Watches] are kept whole without it.
+	// Whole declares that the cache stores all objects of the kind entirely. By default it stores a Secret or ConfigMap
+	// entirely only if it is a child or FetchRemoteState reads it, and otherwise only its name, UID, labels and owners. Set
+	// Whole when other code of the process reads or watches Secrets or ConfigMaps with the manager's cache. Kinds with
+	// [Filter], [Index], [WithPredicates] or a mapping of [Builder.Watches] are always stored entirely.
 	Whole kindFlag = "Whole"
-	// OthersAsMetadata declares that the cache keeps of the kind what it keeps of Secrets and ConfigMaps by default, see [Whole]: for a kind with
-	// large objects, most of which are of others.
+	// OthersAsMetadata declares that the cache stores the kind as it stores Secrets and ConfigMaps by default, see [Whole].
+	// Use it for a kind with many large objects that are neither children nor read.
 	OthersAsMetadata kindFlag = "OthersAsMetadata"
 )
 
@@ -75,7 +76,7 @@ func (f kindFlag) applyToKind(d *declaration.Declaration) {
 	}
 }
 
-// controllerUID is the value of ChildIndex.
+// controllerUID returns the values of ChildIndex.
 func controllerUID(object client.Object) []string {
 	owner := metav1.GetControllerOfNoCopy(object)
 	if owner == nil {
@@ -89,43 +90,44 @@ type kindOption func(d *declaration.Declaration)
 
 func (o kindOption) applyToKind(d *declaration.Declaration) { o(d) }
 
-// Index lets reads list the kind by the equality of a field (client.MatchingFields). The function returns the values
-// of the field, none when the object is not to be found through it; [Values] makes one from a function of the kind's own Go type.
+// Index allows reads to list the kind by the equality of a field (client.MatchingFields). The function returns the values
+// of the field, none if the object must not be found by it. [Values] converts a function of the kind's own Go type.
 func Index(name string, extract client.IndexerFunc) KindOption {
 	return kindOption(func(d *declaration.Declaration) {
 		d.Indexes = append(d.Indexes, declaration.Field{Name: name, Extract: extract})
 	})
 }
 
-// Derives declares that FetchRemoteState reads a value which is computed from objects of the kind, with [reconcile.FetchDerived]. The dataflow
-// page shows it by its name, which no other value of the kind has.
+// Derives declares that FetchRemoteState reads a value that is computed from objects of the kind, with
+// [reconcile.FetchDerived]. The name of the value must be unique for the kind; the dataflow page shows it.
 func Derives[O client.Object, V any](derivation *reconcile.Derivation[O, V]) KindOption {
 	return kindOption(func(d *declaration.Declaration) {
 		d.Derives = append(d.Derives, declaration.Derivation{Name: derivation.Name, List: derivation.List, Of: derivation})
 	})
 }
 
-// Filter restricts the cache of the kind to the objects that the options of a list select, so that no informer holds all Secrets
-// of a cluster: client.MatchingLabels, client.MatchingFields by what the API server can select the kind by, client.InNamespace, and their kin. Other
-// objects are not found by reads, and a read by name in another namespace than that of the filter is an error. It takes effect through
-// [CacheOptions]. Owners and optional kinds cannot be filtered, and children not by a field that they have no value of before they are written.
+// Filter restricts the cache of the kind to the objects that list options select, so that an informer does not store all
+// Secrets of a cluster, for example: client.MatchingLabels, client.MatchingFields with a field selector of the API server,
+// client.InNamespace and similar options. Reads do not find other objects, and a read by name in a namespace outside the
+// filter is an error. It takes effect through [CacheOptions]. Optional kinds cannot be filtered; children only by labels,
+// name and namespace; and owners only in a call of [Builder.Owners].
 //
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/field-selectors/
 func Filter(options ...client.ListOption) KindOption {
 	return kindOption(func(d *declaration.Declaration) { d.Filter, d.Broken = declaration.FilterOf(options) })
 }
 
-// WithPredicates drops the events of the kind that do not pass all predicates, for kinds that change often in ways that no
-// phase looks at, such as the heartbeat of a Node: they wake no owner through a read or as a child. It is a promise about the
-// phases: what the predicates drop must not matter to them. Beside a kind of [Builder.Watches] it chooses the events of that
-// mapping alone.
+// WithPredicates ignores the events of the kind that any of the predicates rejects, for kinds with frequent changes that no
+// phase uses, such as the heartbeat of a Node. Such events enqueue no owner, neither through a read nor as a child, so the
+// changes must be irrelevant to the phases. In a call of [Builder.Watches] it selects only the events of that mapping.
 func WithPredicates(predicates ...predicate.Predicate) KindOption {
 	return kindOption(func(d *declaration.Declaration) { d.Predicates = append(d.Predicates, predicates...) })
 }
 
-// Inspector registers what reports the health of children of the kind, in place of [inspect.Of]: for a kind whose status has words of its own.
-// It goes with [Builder.Owns] and [Builder.Writes] of a controller whose observation has no GetComponentHealth; children of Writes are
-// inspected with it alone. The function takes the type of the declared object and is pure. The engine sets the name of the component, which is the kind.
+// Inspector registers a function that reports the health of children of the kind instead of [inspect.Of], for a kind with
+// its own form of status. It is valid in [Builder.Owns] and [Builder.Writes] of a controller whose observation has no
+// GetComponentHealth; children of Writes are inspected only with it. The function takes the type of the declared object and
+// is pure. The engine sets the name of the component to the kind.
 func Inspector[T client.Object](inspect func(T) health.Component) KindOption {
 	return kindOption(func(d *declaration.Declaration) {
 		if want, got := reflect.TypeOf(d.Object), reflect.TypeFor[T](); inspect == nil || want != got {
@@ -133,14 +135,14 @@ func Inspector[T client.Object](inspect func(T) health.Component) KindOption {
 			return
 		}
 		d.Inspect = func(object client.Object) health.Component {
-			return inspect(object.(T)) //nolint:forcetypeassert // the type is that of the declared object
+			return inspect(object.(T)) //nolint:forcetypeassert // the condition above has compared the types
 		}
 	})
 }
 
-// Resource names the resource of the kind for the permissions, where it is not the regular plural of the kind in lower case: ending in "es"
-// after s, x, z, ch and sh, in "ies" for a y after a consonant, else in "s". A manager logs at its start, and install.Files reports, that a
-// kind needs it.
+// Resource sets the resource of the kind for the permissions, if it is not the regular plural of the kind in lower case:
+// with "es" after s, x, z, ch and sh, with "ies" for a y after a consonant, otherwise with "s". The manager logs at its
+// start that a kind needs it, and install.Files returns an error.
 func Resource(plural string) KindOption {
 	return kindOption(func(d *declaration.Declaration) { d.Resource = plural })
 }

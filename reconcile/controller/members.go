@@ -13,23 +13,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// Members are the members of a group that take part in a pass, as [FetchMembers] finds them. An observation that embeds it
-// has the list that [GroupObservation] asks for.
+// Members are the members of a group in a reconciliation, as [FetchMembers] returns them. An observation that embeds
+// Members implements [GroupObservation].
 type Members[M client.Object] struct {
-	// Valid are those whose part belongs into the children, sorted by namespace and name.
+	// Valid are the members that the children include, sorted by namespace and name.
 	Valid []M
-	// Error is that of the read; with one nothing is applied.
+	// Error is the error of the read. When it is not nil, nothing is applied.
 	Error error
 
 	all []Member
 }
 
-// GetMembers lists all that take part, the refused ones among them.
+// GetMembers returns all members, including the refused ones.
 func (m *Members[M]) GetMembers() []Member { return m.all }
 
-// FetchMembers lists the members of the group into the empty list, whose kind was declared with [Builder.Members]. Members
-// that are being deleted take part no more and are left out. An error of check refuses a member: its part is left out of
-// the children, and it learns why ([EffectRefused]); a nil check refuses none. Without a group there is an error.
+// FetchMembers lists the members of the group into the empty list, whose kind [Builder.Members] declares. It leaves out
+// members that are being deleted. An error of check refuses a member: Valid does not contain it, and its status is
+// [EffectRefused] with the error. A nil check accepts all members. A nil group is an error.
 func FetchMembers[M client.Object](
 	ctx context.Context, r reconcile.Reader, g *Group, into client.ObjectList, check func(M) error,
 ) Members[M] {
@@ -66,9 +66,9 @@ func FetchMembers[M client.Object](
 	return m
 }
 
-// Leave is the plan of a member that is being deleted, for its [reconcile.Finalizer]: it may go when no group counts it any
-// more. Until then it looks again after the given time at the latest; its groups wake it earlier. Groups that could not be
-// read do not hold it.
+// Leave returns the plan of a member that is being deleted, for its [reconcile.Finalizer]. It requeues the member after the
+// duration look until no group includes it; a change of a group enqueues it earlier. Groups that could not be read are
+// ignored.
 func Leave(member client.Object, look time.Duration, groups ...reconcile.FetchResult[*Group]) reconcile.PlanResult {
 	var plan reconcile.PlanResult
 	for _, g := range groups {

@@ -13,22 +13,22 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// names are those of a controller, and of what it leaves on objects.
+// names are the names that identify a controller in the process and on objects.
 type names struct {
 	Controller   string
 	FieldManager string
 	Finalizer    string
 }
 
-// namesOf returns the names of a controller: those of the options, or else what follows from its name.
+// namesOf returns the names of a controller, from the options or derived from its name.
 func namesOf(controller string, options apply.Options) names {
 	n := names{Controller: controller, FieldManager: cmp.Or(options.FieldManager, controller)}
 	n.Finalizer = cmp.Or(options.Finalizer, cmp.Or(options.Domain, apply.DefaultDomain)+"/"+n.FieldManager)
 	return n
 }
 
-// claim is what one controller of a kind of owner must have for itself in a manager: two controllers with one field
-// manager take each other's children for their own, and with one finalizer each lets the owner go that the other holds.
+// claim is a name that only one controller of a kind of owner may use in a manager. Two controllers with one field manager
+// would prune each other's children. With one finalizer, each would remove it although the other still needs it.
 type claim struct {
 	manager manager.Manager
 	owner   schema.GroupKind
@@ -36,19 +36,20 @@ type claim struct {
 	value   string
 }
 
-// claims are the claims of the managers that have not ended.
+// claims are the claims of the running managers.
 type claims struct {
 	mu    sync.Mutex
-	names map[claim]string // of the controller
+	names map[claim]string // the values are names of controllers
 }
 
-//nolint:gochecknoglobals // a manager does not say which controllers it has
+//nolint:gochecknoglobals // a manager does not list its controllers
 var claimed = &claims{names: map[claim]string{}}
 
-// Claim refuses a controller of owners of a kind whose names another one of the same manager has. They are released when the manager ends.
+// Claim returns an error if another controller of the same manager and kind of owner has one of the names. The names are
+// released when the manager ends.
 func (n names) Claim(mgr manager.Manager, owner schema.GroupKind) error {
 	if reflect.TypeOf(mgr).Kind() != reflect.Pointer {
-		return nil // it cannot be told from others
+		return nil // it cannot be a key that identifies the manager
 	}
 	wanted := []claim{
 		{manager: mgr, owner: owner, what: "FieldManager", value: n.FieldManager},
@@ -76,7 +77,7 @@ func (c *claims) take(name string, wanted []claim) error {
 	return nil
 }
 
-// release gives claims back at the end of the manager.
+// release releases claims at the end of the manager.
 type release []claim
 
 var _ manager.LeaderElectionRunnable = release(nil)
@@ -92,5 +93,5 @@ func (r release) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection reports that a manager that does not lead has claims, too.
+// NeedLeaderElection returns false: a manager without the lease has claims, too.
 func (release) NeedLeaderElection() bool { return false }

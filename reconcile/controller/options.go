@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// lifted returns the options with those of the controller that configure the engine in Apply, where the builder reads them. An option that has
-// two values, and one that the builder sets itself, are errors.
+// lifted returns the options with the settings of the engine copied to Apply, from which the builder reads them. An option
+// with two different values, and one that the builder sets itself, are errors.
 func (o Options) lifted() (Options, error) {
 	var errs []error
 	both := func(name string, direct, ofApply fmt.Stringer) {
@@ -49,7 +49,7 @@ func (o Options) lifted() (Options, error) {
 	return o, errors.Join(errs...)
 }
 
-// quoted prints a string, or strings, in quotes.
+// quoted formats a string or a slice of strings with quotes.
 type quoted struct{ value any }
 
 func (q quoted) String() string { return fmt.Sprintf("%q", q.value) }

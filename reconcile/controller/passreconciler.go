@@ -13,13 +13,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// What a pass waits for.
+// The reasons to defer a reconciliation.
 const (
 	waitsForCache = "deferred: the cache does not show the last write yet"
 	waitsForRest  = "deferred: the plan comes out different in every pass"
 )
 
-// passReconciler runs each pass when the cache has caught up with the one before, and tells what woke it.
+// passReconciler runs a reconciliation when the cache contains the last writes, and reports the trigger.
 type passReconciler struct {
 	Next     ctrl.Reconciler
 	Pending  *tracked.PendingWrites
@@ -28,7 +28,7 @@ type passReconciler struct {
 	Clock    clock.PassiveClock
 
 	Observer *observe.Observer
-	Spans    *observe.Tracing // nil when nobody traces
+	Spans    *observe.Tracing // nil without tracing
 	Later    *later
 }
 
@@ -64,8 +64,8 @@ func (p *passReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 	return ordinary(first, result), err
 }
 
-// ordinary lets the priority of an edit end with the pass that it started: retries and requeues afterwards are like those of any owner,
-// so that an owner which never succeeds does not stay before the others.
+// ordinary resets the priority of an edit after its reconciliation. Later retries and requeues have the default priority,
+// so an owner that never succeeds does not delay the others.
 func ordinary(woken trigger.Trigger, result ctrl.Result) ctrl.Result {
 	if woken.Edit && result.Priority == nil {
 		result.Priority = new(0)

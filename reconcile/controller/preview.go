@@ -22,27 +22,28 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
-// PreviewOptions are how [Preview] looks at a cluster. The zero value works.
+// PreviewOptions configure [Preview]. The zero value is valid.
 type PreviewOptions struct {
-	// Namespaces are those whose objects are looked at; empty is all.
+	// Namespaces restricts the preview to owners in these namespaces. Default all.
 	Namespaces []string
-	// Manifests are owners as they would be, in the cluster or not: only these are looked at. What the manifest of an owner that there is does
-	// not have, besides its spec, stays as it is. Without ServerDryRun a manifest has no defaults of the API server. An object that no
-	// controller reconciles is skipped, and an error when all are.
+	// Manifests are desired owners, which may exist in the cluster or not. When set, only these are previewed. Fields other
+	// than the spec that the manifest of an existing owner does not have keep their current values. Without ServerDryRun a
+	// manifest has no defaults of the API server. An object that no controller reconciles is skipped; it is an error if all
+	// are.
 	Manifests []*unstructured.Unstructured
-	// ServerDryRun asks the API server what would become of each object that differs, so that defaults and admission show. Its
-	// requests need the rights to write, although they write nothing. Default false: only reads are sent.
+	// ServerDryRun sends dry-run requests for each object that differs, so that the report includes defaulting and
+	// admission. These require write permissions. Default false: only reads are sent.
 	ServerDryRun bool
-	// SyncTimeout bounds the wait for the caches. Zero is 2 minutes.
+	// SyncTimeout limits the wait for the caches. Default 2 minutes.
 	SyncTimeout time.Duration
 }
 
-// Preview reports what the controllers would do now for every owner in the cluster, and does nothing of it: their phases run, the plan
-// is compared with what there is, and whatever is not a read is refused on its way out, by construction. It needs the rights to
-// list and watch of the controllers' own rights, and no right to write. Groups are found as they are at work: by their members and by
-// what is theirs already.
+// Preview reports the changes that the controllers would now make for every owner in the cluster, without making them. It
+// runs the phases and compares the plans with the cluster; the client rejects every request that is not a read. It requires
+// the list and watch permissions of the controllers and no write permission. It finds groups by their members and by their
+// existing children.
 //
-// What phases do besides, such as calling other systems, they do here too.
+// Side effects of the phases, such as calls to other systems, do occur.
 func Preview(
 	ctx context.Context, config *rest.Config, scheme *runtime.Scheme, options PreviewOptions, controllers ...*Controller,
 ) (preview.Report, error) {
@@ -54,7 +55,7 @@ func Preview(
 	return report, nil
 }
 
-// Preview is the function [Preview] for this controller alone.
+// Preview calls the function [Preview] with this controller.
 func (c *Controller) Preview(
 	ctx context.Context, config *rest.Config, scheme *runtime.Scheme, options PreviewOptions,
 ) (preview.Report, error) {
@@ -83,7 +84,7 @@ func previewed(
 	return dryrun.Report(ctx, mgr.GetCache(), options.Manifests, dry)
 }
 
-// previewer prepares the passes of a preview. It must be called before the cache of the manager is started.
+// previewer prepares the reconciliations of a preview. It must be called before the cache of the manager is started.
 func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.Controller, error) {
 	kinds, err := c.resolved(mgr.GetScheme())
 	if err != nil {
@@ -96,7 +97,7 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 		return nil, fmt.Errorf("controller %q: %w", c.name, err)
 	}
 	for _, k := range kinds.Present() {
-		ctx := context.Background() //nolint:forbidigo // a set-up has none
+		ctx := context.Background() //nolint:forbidigo // the set-up has no context
 		err := k.IndexFields(ctx, mgr.GetFieldIndexer())
 		if err == nil {
 			_, err = mgr.GetCache().GetInformer(ctx, k.Object, cache.BlockUntilSynced(false))
@@ -107,14 +108,14 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 	}
 	silent := *c
 	silent.options.Recorder = dryrun.Discarded{}
-	silent.options.Shard = nil // every owner is previewed, none claimed
+	silent.options.Shard = nil // every owner is previewed, none is claimed
 	kinds.ShareOwners(shards.Selection{})
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
 	joins := &groups.Joined{Controller: c.name}
 	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joins.Read, Absent: absent})
 	for _, joined := range c.joins {
-		joins.Join(joined.store, reads.Tracker, nil) // nothing is woken
+		joins.Join(joined.store, reads.Tracker, nil) // nothing is enqueued
 	}
 	dry := &dryrun.Pass{Options: engine.DiffOptions{ServerDryRun: o.ServerDryRun}, Conditions: c.phases.conditions()}
 	if dry.Engine, err = c.engine(mgr, reads, options); err != nil {
@@ -126,7 +127,7 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 	}
 	config := silent.assembled(mgr, reads, options, dry, dry)
 	if silent.selected != nil {
-		silent.selected.Writer = nil // nothing is released
+		silent.selected.Writer = nil // no finalizer is removed
 	}
 	offered := &dryrun.Offered{Clock: options.Clock, Reader: config.Reader}
 	config.Reader = offered

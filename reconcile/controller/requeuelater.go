@@ -10,8 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// later keeps the requeue of a pass that ends with a terminal error, which controller-runtime drops: the error is not retried, but the
-// world may have changed where nothing is watched. It is a source of events, because those get the queue.
+// later keeps the requeue of a reconciliation that ends with a terminal error, which controller-runtime drops. The error is
+// not retried with backoff, but its cause may be resolved where nothing is watched. It is a source, because a source
+// receives the queue.
 type later struct {
 	mu sync.Mutex
 	q  workqueue.TypedRateLimitingInterface[ctrl.Request]
@@ -27,10 +28,10 @@ func (l *later) Start(_ context.Context, q workqueue.TypedRateLimitingInterface[
 	return nil
 }
 
-// String names the source in the log.
+// String returns the name of the source for the log.
 func (*later) String() string { return "requeues of terminal errors" }
 
-// Keep returns a function that takes the outcome of a pass over.
+// Keep returns a function that adds the requeue of a terminal error to the queue. It returns other results unchanged.
 func (l *later) Keep(request ctrl.Request) func(ctrl.Result, error) (ctrl.Result, error) {
 	return func(result ctrl.Result, err error) (ctrl.Result, error) {
 		if err == nil || result.RequeueAfter == 0 || !errors.Is(err, ctrl.TerminalError(nil)) {

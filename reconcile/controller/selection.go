@@ -26,23 +26,26 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// releasePoll is how often owners are read again that the cache no longer has and that are not released yet: no event reports their changes.
+// releasePoll is the interval at which unreleased owners that left the cache are read again: no event reports their
+// changes.
 const releasePoll = 15 * time.Second
 
-// selectedOwners reads the owners that a controller selects. One that it does not select is not found, so that the pipeline forgets what it
-// knows about it, and loses the finalizer of the controller, unless it is being deleted and has to be finalized.
+// selectedOwners reads the owners that a controller selects. An owner that it does not select is not found, so the pipeline
+// drops its state. The finalizer of the controller is removed from it, unless the owner is being deleted and must be
+// finalized.
 type selectedOwners struct {
 	client.Reader // of the cache
 
 	Kind    *declaration.Kind
-	Live    client.Reader // of the API server: the cache may have the selected owners alone
+	Live    client.Reader // of the API server: the cache may contain only the selected owners
 	Writer  client.Writer // nil releases nothing
 	Manager string        // the field manager of the release
 
-	left sync.Map // names of owners that the cache does not have, and that may have the finalizer
+	left sync.Map // names of owners that are not in the cache and may have the finalizer
 }
 
-// Get reads an owner. The error is a conflict when an owner that has to be released has changed meanwhile; the pipeline reads it again.
+// Get reads an owner. It returns a conflict if an owner to release has changed since it was read; the pipeline reads it
+// again.
 func (r *selectedOwners) Get(ctx context.Context, key client.ObjectKey, owner client.Object, opts ...client.GetOption) error {
 	err := r.Reader.Get(ctx, key, owner, opts...)
 	_, left := r.left.Load(key)
@@ -68,7 +71,7 @@ func (r *selectedOwners) Get(ctx context.Context, key client.ObjectKey, owner cl
 	case err != nil:
 		return err
 	case selected && (!left || r.Kind.ServerField() == ""):
-		return nil // what a field of the API server excludes, it does not select
+		return nil // the selector of the API server excludes owners that left the cache
 	case r.Writer != nil && r.Kind.Finalizes(owner):
 		if err := r.release(ctx, owner); err != nil {
 			return err
@@ -79,10 +82,10 @@ func (r *selectedOwners) Get(ctx context.Context, key client.ObjectKey, owner cl
 	return apierrors.NewNotFound(schema.GroupResource{Group: r.Kind.Group, Resource: r.Kind.Kind}, key.Name)
 }
 
-// Leave notes an owner that the cache no longer has.
+// Leave records an owner that left the cache.
 func (r *selectedOwners) Leave(owner types.NamespacedName) { r.left.Store(owner, nil) }
 
-// release removes the finalizer, if the owner is as it was read.
+// release removes the finalizer if the owner has not changed since it was read.
 func (r *selectedOwners) release(ctx context.Context, owner client.Object) error {
 	rest := slices.DeleteFunc(slices.Clone(owner.GetFinalizers()), func(f string) bool { return f == r.Kind.Finalizer })
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
@@ -100,7 +103,8 @@ func (r *selectedOwners) release(ctx context.Context, owner client.Object) error
 	return nil
 }
 
-// releases enqueues the owners that are not in the cache and have to be released or finalized, where the cache has the selected owners alone.
+// releases enqueues the owners outside the cache that must be released or finalized, if the cache contains only the
+// selected owners.
 type releases struct {
 	*selectedOwners
 
@@ -114,8 +118,8 @@ var _ manager.LeaderElectionRunnable = (*releases)(nil)
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (*releases) NeedLeaderElection() bool { return true }
 
-// Start looks once for owners that stopped matching while no process was running. It enqueues these, and those that stop matching later, until
-// they are released.
+// Start searches once for owners that stopped matching while no process was running. It enqueues these, and those that stop
+// matching later, until they are released.
 func (r *releases) Start(ctx context.Context) error {
 	looked := false
 	for {
@@ -127,7 +131,7 @@ func (r *releases) Start(ctx context.Context) error {
 		}
 		r.left.Range(func(key, _ any) bool {
 			owner := declaration.MetadataOf(r.Kind.GroupVersionKind)
-			name := key.(types.NamespacedName) //nolint:forcetypeassert // only Leave stores
+			name := key.(types.NamespacedName) //nolint:forcetypeassert // only Leave stores keys
 			owner.Namespace, owner.Name = name.Namespace, name.Name
 			select {
 			case r.found <- event.GenericEvent{Object: owner}:
@@ -143,9 +147,9 @@ func (r *releases) Start(ctx context.Context) error {
 	}
 }
 
-// look lists the owners at the API server and notes those with the finalizer that the cache does not have.
+// look lists the owners from the API server and records those with the finalizer that are not in the cache.
 func (r *releases) look(ctx context.Context) error {
-	if _, err := r.cache.GetInformer(ctx, r.Kind.Object); err != nil { // it is in the list of informers, and has synced
+	if _, err := r.cache.GetInformer(ctx, r.Kind.Object); err != nil { // it has synced and is in the list of informers
 		return fmt.Errorf("wait for the cache of the owners: %w", err)
 	}
 	var errs []error
@@ -164,7 +168,7 @@ func (r *releases) look(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// releaseOwners adds what looks for owners to release, where the cache has the selected owners alone.
+// releaseOwners adds the search for owners to release, if the cache contains only the selected owners.
 func (c *Controller) releaseOwners(mgr manager.Manager, controller ctrlcontroller.Controller) error {
 	if c.selected == nil || c.informers == nil {
 		return nil
@@ -176,7 +180,7 @@ func (c *Controller) releaseOwners(mgr manager.Manager, controller ctrlcontrolle
 	return mgr.Add(r)
 }
 
-// unfiltered is the error of a selection by a field that the cache does not filter by.
+// unfiltered returns the error of a selection by a field by which the cache does not filter.
 func (c *Controller) unfiltered(field string) error {
 	return fmt.Errorf("controller %q: option Filter of Owners: only the API server evaluates %s: make the manager with the cache options that CacheOptions "+
 		"returns for this controller, with no other controller that uses objects of the kind, or select with Where", c.name, field)

@@ -11,11 +11,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/description"
 )
 
-// locateKinds asks which kinds have namespaces. An optional kind is asked for by its gate.
+// locateKinds determines which kinds are namespaced. Optional kinds are determined when their CRD appears.
 func locateKinds(mgr manager.Manager, kinds *declaration.Catalogue) error {
 	for _, k := range kinds.Installable() {
 		if k.Optional {
-			k.Absent.Store(true) // until the gate has found it
+			k.Absent.Store(true) // until the watch of CRDs finds it
 			continue
 		}
 		mapping, err := mgr.GetRESTMapper().RESTMapping(k.GroupKind(), k.Version)
@@ -32,8 +32,7 @@ func locateKinds(mgr manager.Manager, kinds *declaration.Catalogue) error {
 	return nil
 }
 
-// checkPlural logs that the rights, which are derived without an API server, name a resource that this one does not
-// have.
+// checkPlural logs a derived resource of the permissions that differs from the one of the API server.
 func checkPlural(logger logr.Logger, controller string, k *declaration.Kind, resource string) {
 	if derived := description.Resource(k); derived != resource {
 		logger.Error(nil, "the derived rights name another resource than the API server has: add controller.Resource beside the kind, and generate them again",

@@ -13,11 +13,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// discoverTimeout bounds the question at the set-up.
+// discoverTimeout limits the discovery request of the set-up.
 const discoverTimeout = 10 * time.Second
 
-// checkStatus refuses an owner kind without the status subresource: the API server would drop or refuse every status, so that nobody would
-// see a condition. An owner whose type has no status has none to store. When the API server does not say what it serves, the log has that and the set-up goes on.
+// checkStatus returns an error for an owner kind without the status subresource: the API server would drop or reject every
+// status, and no condition would be visible. It accepts an owner type without a status. When discovery fails, checkStatus logs
+// the error and returns nil.
 func checkStatus(mgr manager.Manager, kinds *declaration.Catalogue) error {
 	owner := kinds.Kinds[0]
 	if owner.Representation == declaration.Virtual || !owner.HasStatus() || mgr.GetConfig() == nil {
@@ -42,7 +43,7 @@ func lacksStatusSubresource(mgr manager.Manager, owner *declaration.Kind) (bool,
 	if err != nil {
 		return false, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), discoverTimeout) //nolint:forbidigo // a set-up has none
+	ctx, cancel := context.WithTimeout(context.Background(), discoverTimeout) //nolint:forbidigo // the set-up has no context
 	defer cancel()
 	served, err := d.ServerResourcesForGroupVersionWithContext(ctx, owner.GroupVersion().String())
 	if err != nil {

@@ -33,8 +33,8 @@ import (
 
 const defaultSyncTimeout = 2 * time.Minute
 
-// SetupWithManager adds the controller to the manager. It fails when a declaration is not in the scheme,
-// when declarations contradict each other, when a kind that is not [Optional] is not installed, and when the owner's kind is
+// SetupWithManager adds the controller to the manager. It returns an error when a kind is not in the scheme, when
+// declarations contradict each other, when a kind that is not [Optional] is not installed, and when the owner's kind is
 // served without the status subresource.
 func (c *Controller) SetupWithManager(mgr manager.Manager) error {
 	for _, prepare := range c.prepares {
@@ -45,7 +45,7 @@ func (c *Controller) SetupWithManager(mgr manager.Manager) error {
 	return c.setup(mgr)
 }
 
-// skipped is the error of the set-up when a function of [Builder.Prepare] returned one.
+// skipped returns nil for ErrSkip, and other errors of functions of [Builder.Prepare] unchanged.
 func skipped(err error) error {
 	if errors.Is(err, ErrSkip) {
 		return nil
@@ -102,7 +102,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 		MaxConcurrentReconciles: c.concurrency(mgr, kinds.Kinds[0].GroupKind().String()),
 		CacheSyncTimeout:        options.SyncTimeout,
 		SkipNameValidation:      skip(options.SkipNameValidation),
-		EnableWarmup:            new(true), // a standby is ready when its caches are
+		EnableWarmup:            new(true), // a standby is ready when its caches have synced
 	})
 	if err != nil {
 		return fmt.Errorf("controller %q: %w", c.name, err)
@@ -116,7 +116,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	return c.watch(mgr, controller, reads, joined, woken, synced)
 }
 
-// observed prepares the explanations of the controller, and lets its observer know of panics outside of passes.
+// observed prepares the explanations of the controller, and reports panics outside of reconciliations to its observer.
 func (c *Controller) observed(
 	mgr manager.Manager, reads *tracked.Reads, observer *observe.Observer, joined *groups.Joined, options Options,
 ) error {
@@ -134,7 +134,7 @@ func (c *Controller) observed(
 		logger := mgr.GetLogger().WithValues("controller", c.name, "kind", declaration.Print(k.GroupVersionKind))
 		k.Panics.Report = func(function string, object types.NamespacedName, reason any, stack []byte) {
 			observer.Panicked(function)
-			logger.Error(fmt.Errorf("%v", reason), "a function of a declaration panicked", //nolint:err113 // what it panicked with
+			logger.Error(fmt.Errorf("%v", reason), "a function of a declaration panicked", //nolint:err113 // the panic value
 				"function", function, "object", object, "stack", string(stack))
 		}
 	}
@@ -148,14 +148,13 @@ func skip(yes bool) *bool {
 	return &yes
 }
 
-// clocked is implemented by managers that have a clock of their own, as those of tests do: controllers without a clock
-// in their [Options] take it.
+// clocked is implemented by managers with a clock, such as those of tests. It is the default of Clock in [Options].
 type clocked interface {
-	// GetClock returns the clock; it must not be nil.
+	// GetClock returns the clock, which must not be nil.
 	GetClock() clock.PassiveClock
 }
 
-// observer registers the metrics of the controller. What is outside of the cluster is set up before a scrape may count it.
+// observer registers the metrics of the controller. It sets up the external kinds first, because a scrape may count them.
 func (c *Controller) observer(
 	mgr manager.Manager, reads *tracked.Reads, synced *observe.Caches, options Options,
 ) (*observe.Observer, error) {
@@ -172,7 +171,7 @@ func (c *Controller) observer(
 	return observer, nil
 }
 
-// withDefaults fills in the options that were left out.
+// withDefaults returns the options with defaults.
 func (c *Controller) withDefaults(mgr manager.Manager) Options {
 	o := c.options
 	if timed, ok := mgr.(clocked); ok && o.Clock == nil {
@@ -184,7 +183,7 @@ func (c *Controller) withDefaults(mgr manager.Manager) Options {
 	if o.Apply.Clock == nil {
 		o.Apply.Clock = o.Clock
 	}
-	if o.Recorder == nil && c.store == nil { // there is no object to announce for
+	if o.Recorder == nil && c.store == nil { // a group has no object for events
 		o.Recorder = mgr.GetEventRecorder(c.name)
 	}
 	o.Apply.FieldManager, o.Apply.Finalizer = c.names().FieldManager, c.names().Finalizer
@@ -195,7 +194,7 @@ func (c *Controller) withDefaults(mgr manager.Manager) Options {
 	return o
 }
 
-// pipeline puts the reconciler, the tracked reads and the engine together.
+// pipeline returns the reconciler that runs the phases with the tracked reads and the engine.
 func (c *Controller) pipeline(
 	mgr manager.Manager, reads *tracked.Reads, options Options,
 ) (ctrl.Reconciler, error) {
@@ -213,12 +212,12 @@ func (c *Controller) pipeline(
 	return c.phases.pipeline(c.assembled(mgr, reads, options, engine, writer))
 }
 
-// writesOf is the client that writes, with the reads of the cache.
+// writesOf returns the client that writes, and reads from the cache.
 func writesOf(mgr manager.Manager, reads *tracked.Reads) *tracked.Client {
 	return tracked.NewClient(mgr.GetClient(), reads, mgr.GetAPIReader())
 }
 
-// engine is the engine of the controller.
+// engine returns the engine of the controller.
 func (c *Controller) engine(mgr manager.Manager, reads *tracked.Reads, options Options) (*engine.Engine, error) {
 	out, err := engine.New(writesOf(mgr, reads), tracked.Limited(mgr.GetAPIReader()), options.Apply)
 	if err != nil {
@@ -227,7 +226,7 @@ func (c *Controller) engine(mgr manager.Manager, reads *tracked.Reads, options O
 	return out, nil
 }
 
-// assembled is the configuration of the pipeline, with what carries a plan out and what stores a status.
+// assembled returns the configuration of the pipeline with the given applier and status writer.
 func (c *Controller) assembled(
 	mgr manager.Manager, reads *tracked.Reads, options Options, carries pipeline.Applier, statuses pipeline.StatusWriter,
 ) pipeline.Config {
@@ -259,7 +258,7 @@ func (c *Controller) assembled(
 	return config
 }
 
-// watch gives the controller its sources: one for each kind, one for all optional kinds, and those of the caller.
+// watch adds the sources of the controller: one for each kind, one for all optional kinds, and those of the caller.
 func (c *Controller) watch(
 	mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, joins *groups.Joined, woken *trigger.Triggers, synced *observe.Caches,
 ) error {
@@ -292,7 +291,7 @@ func (c *Controller) watch(
 			optional = append(optional, w)
 			continue
 		}
-		if err := k.IndexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // a set-up has none
+		if err := k.IndexFields(context.Background(), mgr.GetFieldIndexer()); err != nil { //nolint:forbidigo // the set-up has no context
 			return fmt.Errorf("controller %q: %w", c.name, err)
 		}
 		sources = append(sources, synced.Watch(mgr.GetCache(), k, w.Source(mgr.GetCache())))
@@ -316,7 +315,7 @@ func (c *Controller) watch(
 	return nil
 }
 
-// shard adds what looks after the claims of the shard.
+// shard adds the runnables that manage the claims of the shard.
 func (c *Controller) shard(mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, options Options) error {
 	if c.sharded == nil {
 		return nil
@@ -328,7 +327,7 @@ func (c *Controller) shard(mgr manager.Manager, controller ctrlcontroller.Contro
 	return errors.Join(c.sharded.TellOfWaits(mgr, reads, options.Recorder, options.Clock), c.sharded.GiveBack(mgr, controller, c.informers))
 }
 
-// config is the part of the pipeline's configuration that does not depend on a manager.
+// config returns the part of the pipeline's configuration that does not depend on a manager.
 func (c *Controller) config() pipeline.Config {
 	return pipeline.Config{
 		Name:            c.name,

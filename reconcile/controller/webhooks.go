@@ -8,8 +8,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
 )
 
-// ServeWebhooks registers the handlers at their paths with the manager's webhook server, and lets /readyz wait until that serves: a pod
-// that gets requests earlier fails them. The manager must not have been started.
+// ServeWebhooks registers the handlers at their paths with the manager's webhook server. /readyz fails until the server
+// serves, because a Pod that receives requests earlier would fail them. The manager must not have been started.
 func ServeWebhooks(mgr manager.Manager, handlers map[string]http.Handler) error {
 	server := mgr.GetWebhookServer()
 	for path, handler := range handlers {
