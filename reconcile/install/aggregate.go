@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// The verbs that the rules of a page have for writes.
+// The verbs of writes in the rules of a page.
 const (
 	verbCreate = "create"
 	verbPatch  = "patch"
@@ -20,10 +20,11 @@ const (
 	verbAll    = "*"
 )
 
-// aggregate decides for each kind whether its editor role becomes part of the roles edit and admin, and sets the reasons if it does not.
+// aggregate decides for each kind whether its editor role is aggregated to the roles edit and admin, and sets the reasons
+// if it is not.
 func (c Config) aggregate(page dataflow.Page, kinds []resource) error {
 	reasons := map[string][]string{}
-	for changed := true; changed; { // a kind whose controller creates owners of such a kind is such a kind
+	for changed := true; changed; { // until no kind has new reasons, as kinds inherit them from the kinds that their controllers create
 		changed = false
 		for _, kind := range kinds {
 			found := reach(page, kind, reasons)
@@ -52,8 +53,8 @@ func (c Config) aggregate(page dataflow.Page, kinds []resource) error {
 	return errors.Join(errs...)
 }
 
-// reach returns what an owner of the kind can make the operator do that edit in one namespace does not allow, as far as the page shows it.
-// Others are the kinds that have such reasons already.
+// reach returns the operations of the operator that an owner of the kind can cause and that the role edit in one namespace
+// does not permit, if the page shows them. Others has the reasons of the other kinds.
 func reach(page dataflow.Page, kind resource, others map[string][]string) []string {
 	var reasons []string
 	for _, rule := range page.ExtraRules {
@@ -80,7 +81,7 @@ func reach(page dataflow.Page, kind resource, others map[string][]string) []stri
 				}
 			}
 		}
-		if len(page.Namespaces) != 1 { // otherwise the operator reaches no other namespace
+		if len(page.Namespaces) != 1 { // with one namespace the operator cannot write to another one
 			reasons = append(reasons, elsewhere(c)...)
 		}
 	}
@@ -95,8 +96,8 @@ func concerns(c dataflow.Description, kind resource) bool {
 	})
 }
 
-// escalates returns the permission of a rule that the role edit does not have: permissions of others, namespaces, and what applies to the
-// entire cluster. Empty for a rule without one.
+// escalates returns the permission of a rule that the role edit does not have: permissions to grant permissions,
+// namespaces, and cluster-wide resources. It is empty for a rule without one.
 func escalates(rule rbacv1.PolicyRule) string {
 	groups := func(names ...string) bool {
 		return slices.ContainsFunc(rule.APIGroups, func(group string) bool { return group == verbAll || slices.Contains(names, group) })
@@ -121,8 +122,8 @@ func escalates(rule rbacv1.PolicyRule) string {
 // creates reports whether the verb creates objects.
 func creates(verb string) bool { return verb == verbCreate || verb == verbAll }
 
-// elsewhere returns why the controller may write to other namespaces than that of the owner. A page does not have the namespaces of planned
-// objects, so it is what a controller needs for such objects.
+// elsewhere returns the reasons why the controller may write outside the owner's namespace. A page does not contain the
+// namespaces of planned objects, so the reasons are the declarations that such writes need.
 func elsewhere(c dataflow.Description) (reasons []string) {
 	owned, owner := map[string]bool{}, ""
 	for _, watch := range c.Watches {

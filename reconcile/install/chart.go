@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// The expressions that take the place of values in a chart.
+// The expressions that replace values in a chart.
 const (
 	chartNamespace = "{{ $.Release.Namespace }}"
 	chartImage     = `{{ include "%s.image" $ }}`
@@ -21,7 +21,7 @@ const (
 	chartReplicas  = "{{ .Values.replicas }}"
 )
 
-// conditions are the values that switch files of the chart on, by path. What exists once in a cluster has one condition.
+// conditions are the values that enable files of the chart, by path. Objects that exist once in a cluster share one value.
 func conditions() map[string]string {
 	return map[string]string{
 		"network/policy.yaml":              "networkPolicy.enabled",
@@ -36,7 +36,7 @@ func conditions() map[string]string {
 	}
 }
 
-// when lets a file of the chart depend on a value.
+// when makes the text of a chart's file depend on a value.
 func when(value, text string) string {
 	if value == "" {
 		return text
@@ -44,9 +44,9 @@ func when(value, text string) string {
 	return "{{- if .Values." + value + " }}\n" + text + "{{- end }}\n"
 }
 
-// chart is chart/: the same objects as config/, with what differs between installations as values. The CRDs are templates, as Helm does
-// not update what stands in a chart's folder crds; they stay when the release is uninstalled. The names follow from that of the release, so that
-// several releases fit into a cluster.
+// chart returns the files in chart/: the objects of config/ with values for the differences between installations. The CRDs
+// are templates, because Helm does not update CRDs in a chart's folder crds; they remain when the release is uninstalled.
+// The names derive from the name of the release, so a cluster may have several releases.
 func (c Config) chart(page dataflow.Page, crds, extra map[string]string) (map[string]string, error) {
 	v := c.values(page)
 	v.Helm, v.Namespace, v.Replicas = true, chartNamespace, chartReplicas
@@ -56,7 +56,7 @@ func (c Config) chart(page dataflow.Page, crds, extra map[string]string) (map[st
 	if err != nil {
 		return nil, err
 	}
-	delete(rendered, "manager/namespace.yaml") // helm install --create-namespace makes it
+	delete(rendered, "manager/namespace.yaml") // helm install --create-namespace creates it
 	rights, err := chartRights(page, v.Name)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (c Config) chart(page dataflow.Page, crds, extra map[string]string) (map[st
 	return files, nil
 }
 
-// chartService is the name of a Service in a chart. One that the page has not chosen follows from the release.
+// chartService returns the name of a Service in a chart. Without a name on the page it derives from the release.
 func chartService(page dataflow.Page, release, port string) string {
 	if name := serviceName(page, port); name != defaultService(page.Name, port) {
 		return name
@@ -99,8 +99,8 @@ func chartService(page dataflow.Page, release, port string) string {
 	return defaultService(release, port)
 }
 
-// chartRights are the permissions in a chart. With the value namespaces they are bound in these alone, and those for resources without
-// namespaces in the cluster; a page that has namespaces decides it.
+// chartRights returns the permissions in a chart. With the value namespaces they are bound only in these, and those for
+// cluster-scoped resources in the cluster. Namespaces of the page take precedence over the value.
 func chartRights(page dataflow.Page, name string) (map[string]string, error) {
 	account := types.NamespacedName{Namespace: chartNamespace, Name: name}
 	rights := func(p dataflow.Page) (map[string]string, error) {
@@ -123,8 +123,8 @@ func chartRights(page dataflow.Page, name string) (map[string]string, error) {
 		return nil, err
 	}
 	const roles, bindings, separator = "rbac/role.yaml", "rbac/role_binding.yaml", "---\n"
-	beyond := func(file string) string { // the second document is that of resources without namespaces
-		documents := strings.SplitN(restricted[file], separator, 3) //nolint:mnd // nothing, the first, the others
+	beyond := func(file string) string { // the second document is for cluster-scoped resources
+		documents := strings.SplitN(restricted[file], separator, 3) //nolint:mnd // empty, the first document, the others
 		if len(documents) < 3 {                                     //nolint:mnd // as above
 			return ""
 		}
@@ -142,7 +142,7 @@ func chartRights(page dataflow.Page, name string) (map[string]string, error) {
 	return files, nil
 }
 
-// chartSchema is the schema of the values. It rejects values that the chart does not have.
+// chartSchema returns the JSON schema of the values. It rejects unknown values.
 func chartSchema(v values) (string, error) {
 	type schema = map[string]any
 	typed := func(names ...string) schema {
@@ -170,7 +170,7 @@ func chartSchema(v values) (string, error) {
 		"podLabels": texts, "podAnnotations": texts, "serviceAccount": closed(schema{"annotations": texts}),
 		"networkPolicy":  closed(schema{"enabled": typed("boolean"), "egress": schema{"type": []string{"array", "null"}, "items": typed("object")}}),
 		"serviceMonitor": switched, "prometheusRule": switched, "dashboard": switched,
-		"global": typed("object"), "enabled": typed("boolean"), // of a chart that has this one as a dependency
+		"global": typed("object"), "enabled": typed("boolean"), // Helm sets these for a dependency of another chart
 	}
 	if v.Namespaces == "" {
 		properties["namespaces"] = list(typed("string"))
@@ -181,21 +181,23 @@ func chartSchema(v values) (string, error) {
 	return string(text) + "\n", err
 }
 
-// maxName is how long the name of an installation may be: those of its Services end in -webhooks, and have 63 characters at most.
+// maxName is the maximum length of an installation's name: names of Services end in -webhooks and have at most 63
+// characters.
 const maxName = 54
 
 var crdName = regexp.MustCompile(`(?m)^  name: (\S+)$`)
 
-// foreign are the expressions of Prometheus and Grafana in manifests of monitoring.
+// foreign matches the expressions of Prometheus and Grafana in manifests of monitoring.
 var foreign = regexp.MustCompile(`\{\{( \$labels| \$value|[a-z])`)
 
-// literalValues keeps the expressions of Prometheus and Grafana from Helm.
+// literalValues escapes the expressions of Prometheus and Grafana for Helm.
 func literalValues(text string) string { return foreign.ReplaceAllString(text, `{{ "{{" }}$1`) }
 
-// literal is a text without expressions.
+// literal escapes all expressions for Helm.
 func literal(text string) string { return strings.ReplaceAll(text, "{{", `{{ "{{" }}`) }
 
-// chartCRD is a CRD as a template: its braces are text, it is kept, and where the operator converts it, that is in place.
+// chartCRD returns a CRD as a template: its braces are escaped, it has the annotation that keeps it, and a conversion by
+// the operator is set.
 func (c Config) chartCRD(page dataflow.Page, release, file, text string) (string, error) {
 	text = literal(text)
 	added := []string{"    helm.sh/resource-policy: keep\n"}

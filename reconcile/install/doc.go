@@ -1,21 +1,21 @@
-// Package install generates the manifests that install an operator from its page, so that what is shipped follows from what the
-// controllers declare: a kustomization in config/ and a Helm chart in chart/.
+// Package install generates the manifests that install an operator from its page: a kustomization in config/ and a Helm
+// chart in chart/. They follow from the declarations of the controllers.
 //
-// Both have the CRDs with their conversion, the service account with the permissions of the page, roles for users of the kinds, a
-// Deployment of two replicas that are spread over nodes, with probes, resources and a restricted security context, a disruption budget, a
-// network policy, the service of the metrics, which are served over TLS to accounts that may read them, and, where the page has
-// webhooks or conversions, their service, their configurations and the Secret in which the operator keeps their certificate; with
-// [Config.CertManager] that certificate is cert-manager's. The kustomization has the namespace with the labels of Pod Security (level
-// restricted). config/monitoring, which needs the Prometheus Operator, is a kustomization of its own: a ServiceMonitor, alerts and a
-// dashboard.
+// Both contain the CRDs with their conversion; the service account with the permissions of the page; roles for users of the
+// kinds; a Deployment with two replicas on different nodes, probes, resources and a restricted security context; a
+// disruption budget; a network policy; and the Service of the metrics, which are served over TLS to authorized accounts. If
+// the page has webhooks or conversions, they also contain their Service, their configurations and the Secret with the
+// certificate, which the operator or, with [Config.CertManager], cert-manager issues. The kustomization contains the
+// namespace with the labels of Pod Security (level restricted). config/monitoring is a separate kustomization, which needs
+// the Prometheus Operator: a ServiceMonitor, alerts and a dashboard.
 //
-// The names in a chart follow from that of the release, so that several releases fit into a cluster, and a JSON schema rejects values that
-// the chart does not have.
+// The names in a chart derive from the name of the release, so a cluster may have several releases. A JSON schema rejects
+// unknown values.
 //
-// The Services are <name>-metrics and <name>-webhooks. A Service of the page with a port named metrics or webhooks gives its name to
-// the one that is generated.
+// The Services are <name>-metrics and <name>-webhooks. A Service of the page with a port named metrics or webhooks replaces
+// the name of the generated one.
 //
-// A test of the operator both writes the files and holds to them:
+// A test of the operator writes the files and compares them:
 //
 //	page, err := website().Page()
 //	...
@@ -23,5 +23,5 @@
 //	...
 //	lint.Generated(t, files)
 //
-// What an installation needs beyond them belongs into a kustomization of its own that has config/ as a resource.
+// To add objects or changes to an installation, write a kustomization with config/ as a resource.
 package install

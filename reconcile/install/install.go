@@ -16,11 +16,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// Files are the page, the rights and an installation as the files of an operator's folder, by path: docs/dataflow.md, config/ with a
-// kustomization, and chart/ with a Helm chart. They are what [dataflow.Page.Files] returns, and more; the page's name names all
-// objects, so it has to be a DNS-1123 label.
+// Files returns the page, the permissions and an installation as files, by path in the operator's folder: docs/dataflow.md,
+// config/ with a kustomization, and chart/ with a Helm chart. They include the files of [dataflow.Page.Files]. The page's
+// name is the name of all objects and must be a DNS-1123 label.
 //
-// The files in config/crd are not among them: whatever generates the CRDs writes those.
+// The files in config/crd are not included: the generator of the CRDs writes them.
 func Files(page dataflow.Page, config Config) (map[string]string, error) {
 	if config.Namespace == "" {
 		config.Namespace = page.Name + "-system"
@@ -64,7 +64,7 @@ func Files(page dataflow.Page, config Config) (map[string]string, error) {
 
 var version = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
 
-// check reports everything that is wrong at once.
+// check returns all errors of the configuration and the page.
 func (c Config) check(page dataflow.Page) error {
 	var errs []error
 	for field, name := range map[string]string{"name of the page": page.Name, "Config.Namespace": c.Namespace} {
@@ -98,7 +98,7 @@ func (c Config) check(page dataflow.Page) error {
 	return errors.Join(errs...)
 }
 
-// manifests reads the manifests of a folder, by the name of the file.
+// manifests reads the manifests of a folder, by file name.
 func manifests(field string, folder fs.FS) (map[string]string, error) {
 	files := map[string]string{}
 	if folder == nil {
@@ -121,7 +121,7 @@ func manifests(field string, folder fs.FS) (map[string]string, error) {
 	return files, nil
 }
 
-// kustomization is config/ without config/crd and config/extra.
+// kustomization returns the files in config/ except config/crd and config/extra.
 func (c Config) kustomization(page dataflow.Page, crds, extra map[string]string) (map[string]string, error) {
 	files, err := page.Files(page.Name, types.NamespacedName{Namespace: c.Namespace, Name: page.Name})
 	if err != nil {
@@ -140,7 +140,7 @@ func (c Config) kustomization(page dataflow.Page, crds, extra map[string]string)
 		files[path.Join("config", name)] = text
 	}
 	const namespace = "manager/namespace.yaml"
-	resources := append(make([]string, 0, len(files)+len(crds)+len(extra)), namespace) // the others are in it
+	resources := append(make([]string, 0, len(files)+len(crds)+len(extra)), namespace) // first, because the other objects are in it
 	for _, name := range slices.Sorted(maps.Keys(crds)) {
 		resources = append(resources, path.Join("crd", name))
 	}
@@ -178,7 +178,7 @@ func kustomization(resources, patches []string) string {
 	return w.String()
 }
 
-// indent is a text as part of a block of YAML.
+// indent indents a text for a YAML block.
 func indent(text string) string {
 	return "      " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n      ") + "\n"
 }

@@ -15,32 +15,32 @@ import (
 
 const header = "# Generated from the declarations of the controllers. Do not edit.\n"
 
-// The types of webhooks of a page.
+// The types of webhooks on a page.
 const (
 	mutating   = "mutating"
 	validating = "validating"
 )
 
-// The names of the ports of the operator, and of the Services with them unless the page has other names.
+// The names of the operator's ports, and the suffixes of the default names of their Services.
 const (
 	metricsPort  = "metrics"
 	webhooksPort = "webhooks"
 )
 
-// conversion is the template of a patch, which no file has.
+// conversion is the template of a patch, which is not written to a file of its own.
 const conversion = "webhook/conversion.yaml"
 
 //go:embed templates
 var templates embed.FS
 
-// values are what the templates know. In a chart the strings are expressions of Helm.
+// values are the data of the templates. In a chart the strings are Helm expressions.
 type values struct {
 	Chart, Name, Namespace, Image, Replicas string
 	Version, Repository, Tag, Digest        string
 	MetricsService, WebhookService          string
 	Namespaces                              string
-	Args, Env, Egress                       []string // of Env and Egress, as JSON
-	Restricted                              bool     // what the operator may reach
+	Args, Env, Egress                       []string // Env and Egress as JSON
+	Restricted                              bool     // whether Egress restricts the operator
 	Kinds                                   []resource
 	Webhooks                                []webhook
 	Conversions                             []string
@@ -48,31 +48,32 @@ type values struct {
 	CRD                                     string // of the conversion that is rendered
 }
 
-// resource is a kind that users write. Reasons keep its editor role out of the roles edit and admin.
+// resource is a kind that users write. Reasons are the reasons not to aggregate its editor role to the roles edit and
+// admin.
 type resource struct {
 	Group, Resource string
 	Reasons         []string
 }
 
-// name is the resource with its group, as in websites.example.com.
+// name returns the resource with its group, as in websites.example.com.
 func (r resource) name() string { return r.Resource + "." + r.Group }
 
-// webhook is one with its rules, as JSON, and the kind and resource of its configuration.
+// webhook is a webhook with its rules as JSON and the kind and resource of its configuration.
 type webhook struct {
 	dataflow.Webhook
 	Kind, Resource string
 	Rules          []string
 }
 
-// MaxName is the length of the longest name of an installation.
+// MaxName returns the maximum length of an installation's name.
 func (values) MaxName() int { return maxName }
 
-// Scope selects the metrics of the installation, as the ServiceMonitor labels them.
+// Scope returns the Prometheus selector of the installation's metrics, with the labels of the ServiceMonitor.
 func (v values) Scope() string {
 	return `job="` + v.MetricsService + `",namespace="` + v.Namespace + `"`
 }
 
-// Serves reports whether there is a webhook server.
+// Serves reports whether the operator has a webhook server.
 func (v values) Serves() bool { return len(v.Webhooks)+len(v.Conversions) > 0 }
 
 func (c Config) values(page dataflow.Page) values {
@@ -82,18 +83,18 @@ func (c Config) values(page dataflow.Page) values {
 		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
 		MetricsService: serviceName(page, metricsPort), WebhookService: serviceName(page, webhooksPort),
 	}
-	_ = c.aggregate(page, v.Kinds) // Files has checked it
+	_ = c.aggregate(page, v.Kinds) // Files has checked the error
 	v.CertManager = c.CertManager && len(page.Webhooks)+len(page.Conversions) > 0
 	if v.Repository, v.Tag, v.Digest = splitImage(c.Image); v.Tag == "" && v.Digest == "" {
 		v.Image += ":" + c.Version
 	}
 	for _, variable := range c.Env {
-		if text, err := json.Marshal(variable); err == nil { // strings alone: cannot fail
+		if text, err := json.Marshal(variable); err == nil { // only strings: cannot fail
 			v.Env = append(v.Env, string(text))
 		}
 	}
 	for _, rule := range c.Egress {
-		if text, err := json.Marshal(rule); err == nil { // strings and numbers alone: cannot fail
+		if text, err := json.Marshal(rule); err == nil { // only strings and numbers: cannot fail
 			v.Egress = append(v.Egress, string(text))
 		}
 	}
@@ -105,7 +106,7 @@ func (c Config) values(page dataflow.Page) values {
 		for _, rule := range w.Rules {
 			text, err := json.Marshal(rule)
 			if err != nil {
-				continue // strings alone: cannot fail
+				continue // only strings: cannot fail
 			}
 			served.Rules = append(served.Rules, string(text))
 		}
@@ -114,16 +115,16 @@ func (c Config) values(page dataflow.Page) values {
 	return v
 }
 
-// splitImage returns the parts of a reference, of which a tag and a digest may be empty.
+// splitImage returns the parts of an image reference; tag and digest may be empty.
 func splitImage(image string) (repository, tag, digest string) {
 	repository, digest, _ = strings.Cut(image, "@")
-	if at := strings.LastIndex(repository, ":"); at > strings.LastIndex(repository, "/") { // not the port of a registry
+	if at := strings.LastIndex(repository, ":"); at > strings.LastIndex(repository, "/") { // it is not the port of a registry
 		repository, tag = repository[:at], repository[at+1:]
 	}
 	return repository, tag, digest
 }
 
-// serviceName is the name of the Service with a port of the operator.
+// serviceName returns the name of the Service with the port.
 func serviceName(page dataflow.Page, port string) string {
 	for _, service := range page.Services {
 		if service.PortName == port {
@@ -133,11 +134,11 @@ func serviceName(page dataflow.Page, port string) string {
 	return defaultService(page.Name, port)
 }
 
-// defaultService is the name of a Service unless the page has another one.
+// defaultService returns the name of a Service that the page does not name.
 func defaultService(name, port string) string { return name + "-" + port }
 
-// owners are the kinds that the operator reconciles and brings along. Their resources are those of the rights on their status, which
-// every owner has.
+// owners returns the kinds that the operator reconciles and installs. Their resources are those of the permissions for
+// their status, which every owner has.
 func owners(page dataflow.Page) []resource {
 	var found []resource
 	for _, c := range page.Controllers {
@@ -156,12 +157,12 @@ func owners(page dataflow.Page) []resource {
 	return slices.CompactFunc(found, func(a, b resource) bool { return a.name() == b.name() })
 }
 
-// custom reports whether a kind of the group is among those that the operator brings along.
+// custom reports whether the operator installs a CRD of the group.
 func custom(page dataflow.Page, group string) bool {
 	return slices.ContainsFunc(page.CRDs, func(crd string) bool { return strings.Contains(crd, "("+group+"/") })
 }
 
-// render executes the templates, by path below the folder that they belong into.
+// render executes the templates and returns the results by path in config/ or chart/templates/.
 func render(v values) (map[string]string, error) {
 	files := map[string]string{}
 	names, err := fs.Glob(templates, "templates/*/*.yaml")
@@ -189,7 +190,7 @@ func render(v values) (map[string]string, error) {
 	return files, nil
 }
 
-// conversions are the patches of the CRDs that the operator converts.
+// conversions returns the patches of the CRDs that the operator converts.
 func conversions(v values) (patches []string, err error) {
 	for _, v.CRD = range v.Conversions {
 		patch, err := execute(path.Join("templates", conversion), v)
@@ -207,7 +208,7 @@ func execute(name string, v values) (string, error) {
 		return "", fmt.Errorf("install: %w", err)
 	}
 	text := string(source)
-	if v.Helm && strings.HasPrefix(name, "templates/monitoring/") { // expressions of Prometheus and Grafana
+	if v.Helm && strings.HasPrefix(name, "templates/monitoring/") { // which contain expressions of Prometheus and Grafana
 		text = literalValues(text)
 	}
 	parsed, err := template.New(path.Base(name)).Delims("[[", "]]").Option("missingkey=error").
@@ -223,7 +224,7 @@ func execute(name string, v values) (string, error) {
 	return strings.TrimSuffix(w.String(), "\n") + "\n", nil
 }
 
-// quote makes a string of YAML, which JSON is.
+// quote returns a YAML string, which is a JSON string.
 func quote(text string) (string, error) {
 	quoted, err := json.Marshal(text)
 	return string(quoted), err

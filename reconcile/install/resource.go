@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// definition is what a CRD says about the names of its kind.
+// definition has the names in a CRD.
 type definition struct {
 	Spec struct {
 		Group string `json:"group"`
@@ -23,8 +23,8 @@ type definition struct {
 	} `json:"spec"`
 }
 
-// checkResources reports kinds of the controllers whose permissions name another resource than their CRD has. The permissions are derived
-// without an API server, so that they guess the resource of a kind.
+// checkResources reports kinds of the controllers whose permissions contain another resource than their CRD. The
+// permissions are derived without discovery, from the name of the kind.
 func checkResources(page dataflow.Page, crds map[string]string) error {
 	var errs []error
 	for _, file := range slices.Sorted(maps.Keys(crds)) {
@@ -42,14 +42,14 @@ func checkResources(page dataflow.Page, crds map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// uses reports whether the controller has the kind among those that it reads or writes.
+// uses reports whether the controller reads or writes the kind.
 func uses(c dataflow.Description, group, kind string) bool {
 	return slices.ContainsFunc(c.Access, func(a dataflow.Access) bool {
 		return strings.HasPrefix(a.GVK, group+"/") && strings.HasSuffix(a.GVK, "/"+kind)
 	})
 }
 
-// permits reports whether a rule names the resource.
+// permits reports whether a rule contains the resource.
 func permits(c dataflow.Description, group, resource string) bool {
 	for _, rule := range c.Rules {
 		if slices.Contains(rule.APIGroups, group) && slices.Contains(rule.Resources, resource) {
