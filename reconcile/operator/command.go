@@ -15,8 +15,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// Main is a main function: it runs the operator with the arguments of the process until SIGINT or SIGTERM, and exits with status 1
-// on an error. A second signal ends the process at once. It can be called once in a process.
+// Main runs the operator with the arguments of the process until SIGINT or SIGTERM. It exits with status 1 on an error, and
+// with status 2 for a preview with changes. A second signal ends the process immediately. Main may be called once in a
+// process.
 func (o Operator) Main() {
 	err := o.Run(signals.SetupSignalHandler(), os.Args[1:], os.Stdout, os.Stderr)
 	if errors.Is(err, ErrWouldChange) {
@@ -31,9 +32,9 @@ func (o Operator) Main() {
 	}
 }
 
-// Run does what the arguments ask for (without the name of the program), and returns when that is done: without a command when ctx
-// has ended and the controllers have stopped. Logs go to stderr, everything else to stdout. As the lease is given back when Run
-// returns, the process must not go on working on the cluster after it.
+// Run executes the command in args, which do not include the name of the program. Without a command it runs the controllers
+// until ctx is done and they have stopped. Logs are written to stderr, other output to stdout. Run releases the lease
+// before it returns, so the process must not write to the cluster afterwards.
 func (o Operator) Run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	p, err := o.parse(args, stdout, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -45,7 +46,7 @@ func (o Operator) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 	return p.command.run(ctx, p)
 }
 
-// Page is the page that the command "describe" prints for these flags. It needs no cluster.
+// Page returns the page that the command "describe" prints with these flags. It needs no cluster.
 func (o Operator) Page(args ...string) (dataflow.Page, error) {
 	p, err := o.parse(args, io.Discard, io.Discard)
 	if err != nil {
@@ -54,7 +55,7 @@ func (o Operator) Page(args ...string) (dataflow.Page, error) {
 	return p.page()
 }
 
-// commands lists all of them; the first one is taken when none is named.
+// commands returns all commands. The first one is the default.
 func commands() []command {
 	return []command{
 		{name: "run", help: "run the controllers", common: []string{all}, run: runManager},
@@ -74,7 +75,7 @@ func commands() []command {
 	}
 }
 
-// parse reads the arguments and completes the operator. With [flag.ErrHelp] the process is good for its usage alone.
+// parse parses the arguments and completes the operator. With [flag.ErrHelp] the process can only print its usage.
 func (o Operator) parse(args []string, stdout, stderr io.Writer) (*process, error) {
 	p := &process{Operator: o, command: commands()[0], stdout: stdout, stderr: stderr}
 	if o.Name == "" {
@@ -99,13 +100,13 @@ func (o Operator) parse(args []string, stdout, stderr io.Writer) (*process, erro
 	case bool(p.settings.describe):
 		err = p.choose("describe")
 	}
-	if err != nil || p.command.name == "version" { // which needs no controllers
+	if err != nil || p.command.name == "version" { // it needs no controllers
 		return p, err
 	}
 	return p, p.complete()
 }
 
-// choose sets the command.
+// choose sets the command with the name.
 func (p *process) choose(name string) error {
 	var names []string
 	for _, c := range commands() {
@@ -118,10 +119,10 @@ func (p *process) choose(name string) error {
 	return fmt.Errorf("unknown command %q: want one of %s, or flags alone to run", name, strings.Join(names, ", "))
 }
 
-// all are the flags of every operator and those of the product.
+// all stands for the flags of every operator and those of the product.
 const all = "*"
 
-// shown are the flags that the command uses.
+// shown returns the flags that the command uses.
 func (p *process) shown() *flag.FlagSet {
 	if slices.Contains(p.command.common, all) {
 		return p.flags
@@ -134,13 +135,13 @@ func (p *process) shown() *flag.FlagSet {
 		f := p.flags.Lookup(name)
 		known.Var(f.Value, f.Name, f.Usage)
 	}
-	if len(p.command.common) > 0 && p.Flags != nil { // what has controllers has what configures them
+	if len(p.command.common) > 0 && p.Flags != nil { // commands with controllers also use the flags of the product
 		p.Flags(known)
 	}
 	return known
 }
 
-// usage prints what the program can be asked for.
+// usage prints the commands and flags.
 func (p *process) usage() error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Usage: %s [command] [flags]\n\nCommands:\n", p.Name)

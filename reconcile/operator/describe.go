@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// What the command "describe" prints.
+// The outputs of the command "describe".
 const (
 	outputPage   output = "page"
 	outputJSON   output = "json"
@@ -34,7 +34,7 @@ func describeFlags(p *process, f *flag.FlagSet) {
 	f.Var(&p.describe.account, "service-account", "`namespace/name` of the account that -output=rights binds the rights to; empty binds none")
 }
 
-// describe prints what the operator is.
+// describe prints the page or the RBAC manifests of the operator.
 func describe(_ context.Context, p *process) error {
 	page, err := p.page()
 	if err != nil {
@@ -58,7 +58,7 @@ func describe(_ context.Context, p *process) error {
 	return err
 }
 
-// rights are the manifests of the rights, one document after the other.
+// rights returns the RBAC manifests as one YAML stream.
 func rights(page dataflow.Page, account account) (string, error) {
 	files, err := page.Files(page.Name, types.NamespacedName(account))
 	if err != nil {
@@ -73,7 +73,7 @@ func rights(page dataflow.Page, account account) (string, error) {
 	return text.String(), nil
 }
 
-// output is a form of the description.
+// output is an output of the command "describe".
 type output string
 
 func (o *output) String() string { return string(*o) }

@@ -12,26 +12,26 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 )
 
-// ended is the error with which a running operator ends. The log has it already, as its last line.
+// ended is the error of a running operator. It is already logged, in the last line.
 type ended struct{ error }
 
 func (e *ended) Unwrap() error { return e.error }
 
-// leaseLost is in the error of a manager that has lost its lease: controller-runtime has no type for it.
+// leaseLost is in the error of a manager that has lost its lease. controller-runtime has no type for the error.
 const leaseLost = "leader election lost"
 
-// leaseSettings are the times of the leader election.
+// leaseSettings are the durations of the leader election.
 type leaseSettings struct {
 	duration, deadline, retry time.Duration
 }
 
-// standardLease are the defaults of controller-runtime.
+// standardLease returns the defaults of controller-runtime.
 func standardLease() leaseSettings {
 	const duration, deadline, retry = 15 * time.Second, 10 * time.Second, 2 * time.Second
 	return leaseSettings{duration, deadline, retry}
 }
 
-// check refuses times with which no leader election works.
+// check returns an error for durations with which leader election cannot work.
 func (s leaseSettings) check() error {
 	switch {
 	case s.retry <= 0:
@@ -46,13 +46,13 @@ func (s leaseSettings) check() error {
 	return nil
 }
 
-// leaseRequests remembers how the last request for the lease has failed.
+// leaseRequests records the error of the last request for the lease.
 type leaseRequests struct {
 	mu     sync.Mutex
-	failed error // of the last request; nil when it has succeeded
+	failed error // of the last request, nil if it succeeded
 }
 
-// observe returns a configuration whose requests for leases are observed.
+// observe returns a configuration that records the results of requests for leases.
 func (l *leaseRequests) observe(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -81,7 +81,7 @@ func (l *leaseRequests) note(response *http.Response, err error) {
 	l.failed = err
 }
 
-// why is why the lease is lost.
+// why returns the reason why the lease is lost.
 func (l *leaseRequests) why(s leaseSettings) error {
 	if l == nil {
 		return errors.New("another process has the lease")

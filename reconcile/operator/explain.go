@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// explainTimeout bounds the answer of the running operator.
+// explainTimeout limits the request to the running operator.
 const explainTimeout = 30 * time.Second
 
 // explainSettings are the flags of the command "explain".
@@ -35,7 +35,7 @@ func explainFlags(p *process, f *flag.FlagSet) {
 		"accept any certificate of the server: that of -"+flagMetricsSecure+" is made at the start, and a port-forward has another name")
 }
 
-// explainOwner asks the running operator, which serves explanations with the flag -serve-explanations.
+// explainOwner requests the explanation from the running operator, which needs the flag -serve-explanations.
 func explainOwner(ctx context.Context, p *process) error {
 	e := p.explanation
 	namespace, name, namespaced := strings.Cut(p.arguments[1], "/")
@@ -57,7 +57,7 @@ func explainOwner(ctx context.Context, p *process) error {
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	}
 	client := &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{InsecureSkipVerify: bool(e.insecure)}, //nolint:gosec // it was asked for
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{InsecureSkipVerify: bool(e.insecure)}, //nolint:gosec // set by the user
 	}}
 	defer client.CloseIdleConnections()
 	response, err := client.Do(request)
@@ -77,7 +77,7 @@ func explainOwner(ctx context.Context, p *process) error {
 	return err
 }
 
-// serveExplanations adds the handler to the metrics server when a flag asks for it.
+// serveExplanations adds the handler to the metrics server if the flag is set.
 func (p *process) serveExplanations(mgr manager.Manager) error {
 	if !p.explanations {
 		return nil

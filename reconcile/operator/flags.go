@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// The flags that errors name.
+// The flags that error messages contain.
 const (
 	flagKubeconfig     = "kubeconfig"
 	flagMetrics        = "metrics-bind-address"
@@ -39,10 +39,10 @@ const (
 	flagShardCount     = "shard-count"
 )
 
-// off is the address at which nothing is served.
+// off is the address that disables a server.
 const off = "0"
 
-// addFlags makes the flag set: the flags of every operator, those of the command, and those of the product, with the defaults of the
+// addFlags creates the flag set: the flags of every operator, of the command and of the product, with the defaults of the
 // product.
 func (p *process) addFlags() error {
 	s := &p.settings
@@ -79,7 +79,7 @@ func (p *process) addFlags() error {
 	return errors.Join(p.addProductFlags(), p.setDefaults())
 }
 
-// addProductFlags adds those of the product.
+// addProductFlags adds the flags of the product.
 func (p *process) addProductFlags() error {
 	if p.Flags == nil {
 		return nil
@@ -113,8 +113,8 @@ func (p *process) setDefaults() error {
 	return nil
 }
 
-// parseFlags parses the arguments, and returns those that are not flags: as many as are wanted, before the flags or behind them. Its errors
-// say what would be right.
+// parseFlags parses the arguments and returns the positional ones, which stand before or after the flags. Their number must
+// be that of wanted. Its errors contain the accepted values.
 func parseFlags(flags *flag.FlagSet, args, wanted []string) (found []string, err error) {
 	for len(found) < len(wanted) && len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		found, args = append(found, args[0]), args[1:]
@@ -140,7 +140,7 @@ func parseFlags(flags *flag.FlagSet, args, wanted []string) (found []string, err
 	return found, nil
 }
 
-// hint is the usage of the flag that the error of the flag package names.
+// hint returns the usage of the flag in an error of the flag package.
 func hint(flags *flag.FlagSet, text string) (hint string) {
 	hint = "; -h lists the flags"
 	flags.VisitAll(func(f *flag.Flag) {
@@ -153,7 +153,7 @@ func hint(flags *flag.FlagSet, text string) (hint string) {
 	return hint
 }
 
-// address is where something is served, or [off].
+// address is the address of a server, or [off].
 type address string
 
 func (a *address) String() string { return string(*a) }
@@ -173,7 +173,7 @@ func (a *address) Set(value string) error {
 	return nil
 }
 
-// port is the port of a server; 0 serves nothing.
+// port is the port of a server; 0 disables the server.
 type port int
 
 const maxPort = 65535
@@ -190,12 +190,12 @@ func (p *port) Set(value string) error {
 	return nil
 }
 
-// boolean is a switch.
+// boolean is a boolean flag.
 type boolean bool
 
 func (b *boolean) String() string { return strconv.FormatBool(bool(*b)) }
 
-// IsBoolFlag lets the flag stand without a value.
+// IsBoolFlag allows the flag without a value.
 func (*boolean) IsBoolFlag() bool { return true }
 
 // Set implements flag.Value.
@@ -208,7 +208,7 @@ func (b *boolean) Set(value string) error {
 	return nil
 }
 
-// namespaces are those to work in, sorted; none means all.
+// namespaces are the namespaces of the operator, sorted; empty means all.
 type namespaces []string
 
 func (n *namespaces) String() string { return strings.Join(*n, ",") }

@@ -21,19 +21,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// LogLevelPath is where the metrics server has the level of the log, with the flag -metrics-secure: GET returns it, and PUT sets it to the body,
-// a value of the flag -zap-log-level.
+// LogLevelPath is the path of the log level on the metrics server, with the flag -metrics-secure. GET returns the level;
+// PUT sets it to the body, a value of the flag -zap-log-level.
 const LogLevelPath = "/debug/log-level"
 
-// logs are the logger of a process and its level.
+// logs has the logger of a process and its level.
 type logs struct {
 	logr.Logger
 	level uberzap.AtomicLevel
-	final logr.Logger // for the last line, without a stack
-	ended atomic.Bool // by the last line
+	final logr.Logger // for the last line, without a stack trace
+	ended atomic.Bool // set by the last line
 }
 
-// newLogs returns what logs to w. When ctx has ended, what was cancelled is no error.
+// newLogs returns a logger that writes to w. After ctx is done, it logs errors of cancelled requests as information.
 func newLogs(ctx context.Context, options zap.Options, w io.Writer) *logs {
 	l := &logs{level: uberzap.NewAtomicLevelAt(zapcore.InfoLevel)}
 	if options.Level != nil {
@@ -50,7 +50,7 @@ func newLogs(ctx context.Context, options zap.Options, w io.Writer) *logs {
 	return l
 }
 
-// last logs the last line. What a manager without a lease has not waited for would log further ones.
+// last logs the last line and suppresses later ones. Goroutines of a manager without a lease may still run and log.
 func (l *logs) last(name string, err error) {
 	l.ended.Store(true)
 	l.final.WithName(name).Error(err, "the operator ends")
@@ -59,17 +59,17 @@ func (l *logs) last(name string, err error) {
 //nolint:gochecknoglobals // klog has one logger for each process, too
 var shareLogger sync.Once
 
-// share gives the logger to what has none of its own: controller-runtime's packages and client-go, such as its leader election. The first one
-// of a process counts.
+// share sets the logger of controller-runtime's packages and of client-go, such as its leader election. Only the first call
+// in a process sets the one of client-go.
 func (l *logs) share() {
 	log.SetLogger(l.Logger)
 	shareLogger.Do(func() { klog.SetLogger(l.Logger) })
 }
 
-// filter leaves lines out that say nothing, and reports what the end of the process has cancelled as information.
+// filter drops lines without information, and logs errors of requests that the end of the process cancelled as information.
 type filter struct {
 	zapcore.Core
-	ctx   context.Context //nolint:containedctx // asked whether it has ended
+	ctx   context.Context //nolint:containedctx // to check whether it is done
 	ended *atomic.Bool
 }
 
@@ -80,7 +80,7 @@ func (f filter) With(fields []zapcore.Field) zapcore.Core {
 
 // Check implements zapcore.Core.
 func (f filter) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	// The checks that fail are without their names in it, and package controller logs them.
+	// The line does not contain the names of failed checks; package controller logs these.
 	if f.ended.Load() || !f.Enabled(entry.Level) || entry.Message == "healthz check failed" && strings.HasSuffix(entry.LoggerName, "healthz") {
 		return checked
 	}
@@ -95,7 +95,7 @@ func (f filter) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	return f.Core.Write(entry, fields)
 }
 
-// cancelled reports whether the error of a line is that its request was cancelled.
+// cancelled reports whether the error of a line is context.Canceled.
 func cancelled(fields []zapcore.Field) bool {
 	for _, field := range fields {
 		if err, ok := field.Interface.(error); ok && field.Type == zapcore.ErrorType && errors.Is(err, context.Canceled) {
@@ -105,7 +105,7 @@ func cancelled(fields []zapcore.Field) bool {
 	return false
 }
 
-// parseLevel reads a value of the flag -zap-log-level.
+// parseLevel parses a value of the flag -zap-log-level.
 func parseLevel(text string) (zapcore.Level, error) {
 	var options zap.Options
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
@@ -116,7 +116,7 @@ func parseLevel(text string) (zapcore.Level, error) {
 	return zapcore.LevelOf(options.Level), nil
 }
 
-// formatLevel is the value of the flag for a level.
+// formatLevel returns the value of the flag for a level.
 func formatLevel(level zapcore.Level) string {
 	if level < zapcore.DebugLevel {
 		return strconv.Itoa(-int(level))
@@ -141,7 +141,7 @@ func (l *logs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, formatLevel(l.level.Level())+"\n")
 }
 
-// serveLevel serves the level where it is protected.
+// serveLevel serves the level if the metrics server authenticates requests.
 func (p *process) serveLevel(mgr manager.Manager, l *logs) error {
 	if p.metrics == off || !bool(p.metricsSecure) {
 		return nil

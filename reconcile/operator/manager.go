@@ -24,11 +24,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// stopTimeout is how long passes may take to end when the process is stopped: less than the 30 s that a Pod is given by default, so that
-// the lease is given back before the process is killed.
+// stopTimeout limits how long reconciliations may take to end when the process is stopped. It is less than the 30 s of a
+// Pod's default grace period, so that the lease is released before the process is killed.
 const stopTimeout = 20 * time.Second
 
-// runManager runs the controllers until ctx ends.
+// runManager runs the controllers until ctx is done and logs the error.
 func runManager(ctx context.Context, p *process) error {
 	logs := newLogs(ctx, p.settings.log, p.stderr)
 	logs.share()
@@ -39,7 +39,7 @@ func runManager(ctx context.Context, p *process) error {
 	return nil
 }
 
-// work runs the controllers until ctx ends.
+// work runs the controllers until ctx is done.
 func (p *process) work(ctx context.Context, logs *logs) error {
 	if err := p.shareOwners(); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (p *process) work(ctx context.Context, logs *logs) error {
 	return p.explain(mgr.Start(ctx))
 }
 
-// newManager connects to the cluster.
+// newManager creates the manager for the cluster.
 func (p *process) newManager(ctx context.Context, options manager.Options) (manager.Manager, error) {
 	cluster, err := p.cluster()
 	if err != nil {
@@ -96,8 +96,8 @@ func (p *process) newManager(ctx context.Context, options manager.Options) (mana
 	return mgr, nil
 }
 
-// cluster returns the cluster that the flags and the environment name. Requests are not limited on the side of the client: the API
-// server's priority and fairness does that.
+// cluster returns the configuration of the cluster from the flags and the environment. Requests have no client-side rate
+// limit: the API server has priority and fairness.
 func (p *process) cluster() (*rest.Config, error) {
 	if p.Config != nil {
 		return p.Config, nil
@@ -117,7 +117,7 @@ func (p *process) cluster() (*rest.Config, error) {
 	return found, nil
 }
 
-// ownNamespace is the file with the namespace of the Pod that the process runs in, which is that of the lease.
+// ownNamespace is the file with the namespace of the Pod, which is the default namespace of the lease.
 const ownNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 // inCluster reports whether the process runs in a Pod.
@@ -126,7 +126,7 @@ func inCluster() bool {
 	return err == nil
 }
 
-// managerOptions returns the options that follow from the flags and the declarations.
+// managerOptions returns the options from the flags and the declarations.
 func (p *process) managerOptions() (manager.Options, error) {
 	declared, err := controller.CacheOptions(p.scheme, p.Controllers...)
 	if err := errors.Join(err, p.checkWebhooks(), p.lease.check()); err != nil {
@@ -158,7 +158,7 @@ func (p *process) managerOptions() (manager.Options, error) {
 		LeaseDuration:                 &p.lease.duration,
 		RenewDeadline:                 &p.lease.deadline,
 		RetryPeriod:                   &p.lease.retry,
-		LeaderElectionReleaseOnCancel: true, // the process ends when the manager does
+		LeaderElectionReleaseOnCancel: true, // the process ends with the manager
 		GracefulShutdownTimeout:       &timeout,
 		WebhookServer:                 p.webhookServer(),
 	}
@@ -168,7 +168,7 @@ func (p *process) managerOptions() (manager.Options, error) {
 	return options, p.adjust(&options)
 }
 
-// adjust lets the author change the options, all but what the declarations need.
+// adjust calls Manager of the Operator and returns an error if it changes options that the declarations need.
 func (p *process) adjust(options *manager.Options) error {
 	if p.Manager == nil {
 		return nil
@@ -187,7 +187,7 @@ func (p *process) adjust(options *manager.Options) error {
 	return nil
 }
 
-// selector is what the cache of a kind has, as text.
+// selector returns the selectors of the cache of a kind as text.
 func selector(by cache.ByObject) string {
 	var parts []string
 	if by.Label != nil {
@@ -202,7 +202,7 @@ func selector(by cache.ByObject) string {
 	return strings.Join(parts, " and ")
 }
 
-// setup adds everything to the manager.
+// setup adds webhooks, controllers, runnables and checks to the manager.
 func (p *process) setup(mgr manager.Manager) error {
 	if p.Webhooks != nil && p.webhookPort > 0 {
 		handlers, err := p.Webhooks(mgr)
@@ -229,7 +229,8 @@ func (p *process) setup(mgr manager.Manager) error {
 	return mgr.AddHealthzCheck("ping", healthz.Ping)
 }
 
-// explain says why a manager has ended: which caches are not synced, why the lease is lost, or the flag whose address is taken.
+// explain adds the cause to the error of a manager: the caches that are not synced, the reason for the lost lease, or the
+// flag whose address is in use.
 func (p *process) explain(err error) error {
 	if unsynced := (interface{ Unsynced() error })(nil); errors.As(err, &unsynced) {
 		return fmt.Errorf("the controllers cannot start: %w", unsynced.Unsynced())

@@ -21,26 +21,26 @@ import (
 )
 
 const (
-	// accessKept is how long an answer of the API server is remembered: a revoked token works no longer than that.
+	// accessKept is how long a review is cached, so a revoked token is accepted at most that long.
 	accessKept = 30 * time.Second
-	// accessTimeout bounds the two requests to the API server.
+	// accessTimeout limits the two requests to the API server.
 	accessTimeout = 10 * time.Second
-	// accessMost bounds what is remembered; tokens that are not accepted are not.
+	// accessMost limits the number of cached reviews. Only accepted tokens are cached.
 	accessMost = 100
 )
 
-// access lets those read the metrics whose bearer token the API server knows and whom it allows to get the path, as an API server
-// does with its own metrics.
+// access restricts the metrics to bearer tokens that the API server authenticates and whose user has the permission for the
+// path, like the metrics of an API server.
 type access struct {
 	review func(ctx context.Context, token, verb, path string) (status int, err error)
 	now    func() time.Time
 	logger logr.Logger
 
 	mu      sync.Mutex
-	allowed map[[sha256.Size]byte]time.Time // until when, by token, verb and path
+	allowed map[[sha256.Size]byte]time.Time // the end of the cached review, by token, verb and path
 }
 
-// filterMetrics is the filter of the metrics server for the flag -metrics-secure.
+// filterMetrics returns the filter of the metrics server for the flag -metrics-secure.
 func filterMetrics(config *rest.Config, client *http.Client) (server.Filter, error) {
 	clients, err := kubernetes.NewForConfigAndClient(config, client)
 	if err != nil {
@@ -52,7 +52,7 @@ func filterMetrics(config *rest.Config, client *http.Client) (server.Filter, err
 	}, nil
 }
 
-// reviewer asks the API server who has the token and whether that user may get the path.
+// reviewer returns a function that creates a TokenReview and a SubjectAccessReview for the path.
 func reviewer(clients kubernetes.Interface) func(context.Context, string, string, string) (int, error) {
 	return func(ctx context.Context, token, verb, path string) (int, error) {
 		who, err := clients.AuthenticationV1().TokenReviews().Create(ctx,
@@ -84,7 +84,7 @@ func reviewer(clients kubernetes.Interface) func(context.Context, string, string
 	}
 }
 
-// verbOf is the verb of a request in RBAC, empty for one that is always refused: only the level of the log is written.
+// verbOf returns the RBAC verb of a request, empty for one that is always rejected. Only the log level can be written.
 func verbOf(method, path string) string {
 	switch {
 	case method == http.MethodGet, method == http.MethodHead:
@@ -95,7 +95,7 @@ func verbOf(method, path string) string {
 	return ""
 }
 
-// protect is the handler behind the check.
+// protect returns a handler that checks requests before next.
 func (a *access) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		verb := verbOf(r.Method, r.URL.Path)
@@ -120,7 +120,7 @@ func (a *access) protect(next http.Handler) http.Handler {
 	})
 }
 
-// check returns the status for the token and the path. Only what is allowed is remembered.
+// check returns the HTTP status for the token and the path. It caches only accepted requests.
 func (a *access) check(ctx context.Context, token, verb, path string) int {
 	key := sha256.Sum256([]byte(token + "\x00" + verb + "\x00" + path))
 	if a.remembers(key) {

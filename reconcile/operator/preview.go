@@ -16,14 +16,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
-// ErrWouldChange is what [Operator.Run] returns for the command "preview" when the operator would change anything. [Operator.Main] exits with
-// status 2 then.
+// ErrWouldChange is the error of [Operator.Run] for the command "preview" if the operator would change anything.
+// [Operator.Main] then exits with status 2.
 var ErrWouldChange = errors.New("the operator would change something")
 
 // statusWouldChange is the exit status of a preview that would change something.
 const statusWouldChange = 2
 
-// What the command "preview" prints.
+// The outputs of the command "preview".
 const (
 	formTable form = "table"
 	formDiff  form = "diff"
@@ -46,7 +46,8 @@ func previewFlags(p *process, f *flag.FlagSet) {
 		"ask the API server what would become of each object; needs the rights to write, although nothing is written")
 }
 
-// previewOwners prints what the operator would do for every owner. The error is ErrWouldChange when that is anything.
+// previewOwners prints the changes that the operator would make for every owner. It returns ErrWouldChange if there are
+// any.
 func previewOwners(ctx context.Context, p *process) error {
 	cluster, err := p.cluster()
 	if err != nil {
@@ -73,7 +74,7 @@ func previewOwners(ctx context.Context, p *process) error {
 	return nil
 }
 
-// manifests are the owners of the file, YAML documents or JSON.
+// manifests reads the owners from the file, as YAML documents or JSON.
 func (s previewSettings) manifests() (found []*unstructured.Unstructured, err error) {
 	var from io.Reader
 	switch s.file {
@@ -89,7 +90,7 @@ func (s previewSettings) manifests() (found []*unstructured.Unstructured, err er
 		defer file.Close()
 		from = file
 	}
-	const buffer = 4096 // to find out whether it is JSON
+	const buffer = 4096 // to detect JSON
 	decoder := yaml.NewYAMLOrJSONDecoder(from, buffer)
 	for {
 		u := &unstructured.Unstructured{}
@@ -110,7 +111,7 @@ func (s previewSettings) manifests() (found []*unstructured.Unstructured, err er
 	}
 }
 
-// form is a form of the preview.
+// form is an output of the command "preview".
 type form string
 
 func (o form) render(report preview.Report) (string, error) {

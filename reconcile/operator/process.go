@@ -16,20 +16,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/operator/internal/certificate"
 )
 
-// command is something that the program can do. The first argument names it.
+// command is a command of the program. The first argument is its name.
 type command struct {
 	name string
 	help string
-	// arguments names what stands beside the flags, in its order; none is the usual.
+	// arguments are the names of the positional arguments, in order. Most commands have none.
 	arguments []string
-	// flags adds those of the command alone; nil adds none.
+	// flags adds the flags that only the command has. Optional.
 	flags func(*process, *flag.FlagSet)
-	// common names the flags of every operator that the command has, besides its own; "*" is all of them and those of the product.
+	// common are the flags of every operator that the command accepts in addition to its own. "*" means all of them and
+	// those of the product.
 	common []string
 	run    func(context.Context, *process) error
 }
 
-// process is an operator whose arguments are parsed: what a command works with.
+// process is an operator with parsed arguments.
 type process struct {
 	Operator
 	settings
@@ -43,10 +44,10 @@ type process struct {
 	stderr   io.Writer
 
 	requests *leaseRequests      // for the lease; nil without a leader election
-	keeper   *certificate.Keeper // of the webhook server; nil where somebody else provides its certificate
+	keeper   *certificate.Keeper // of the webhook server; nil if another process provides the certificate
 
 	explanation explainSettings
-	arguments   []string // those that the command names
+	arguments   []string // the positional ones
 }
 
 // settings are the values of the flags that every operator has.
@@ -70,7 +71,7 @@ type settings struct {
 	log            zap.Options
 }
 
-// complete makes the scheme and fills in what depends on the flags.
+// complete creates the scheme and sets the fields that depend on the flags.
 func (p *process) complete() error {
 	p.scheme = runtime.NewScheme()
 	for _, add := range append([]func(*runtime.Scheme) error{clientscheme.AddToScheme}, p.AddToScheme...) {
@@ -89,7 +90,7 @@ func (p *process) complete() error {
 	return nil
 }
 
-// page describes the controllers, and what no controller knows.
+// page returns the page of the controllers with the fields that Describe sets.
 func (p *process) page() (dataflow.Page, error) {
 	page, err := controller.NewPage(p.Name, p.scheme, p.Controllers...)
 	if err != nil {
@@ -107,7 +108,7 @@ func (p *process) page() (dataflow.Page, error) {
 	return page, nil
 }
 
-// services are the Services of the generated installation, see package install.
+// services returns the Services of the generated installation, see package install.
 func services(page *dataflow.Page) []dataflow.Service {
 	list := []dataflow.Service{{Name: page.Name + "-metrics", Port: 8443, PortName: "metrics"}}
 	if len(page.Webhooks)+len(page.Conversions) > 0 {

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// checkOwners refuses namespaces to work in for owners that have none.
+// checkOwners returns an error if the operator is restricted to namespaces but an owner is cluster-scoped.
 func (p *process) checkOwners(mgr manager.Manager) error {
 	if len(p.namespaces) == 0 {
 		return nil
@@ -37,7 +37,7 @@ func (p *process) checkOwners(mgr manager.Manager) error {
 	return nil
 }
 
-// parseKind reads a kind as a page has it: apps/v1/Deployment, /v1/Namespace.
+// parseKind parses a kind in the form of a page: apps/v1/Deployment, /v1/Namespace.
 func parseKind(text string) (schema.GroupVersionKind, bool) {
 	parts := strings.Split(text, "/")
 	if len(parts) != 3 { //nolint:mnd // group, version, kind

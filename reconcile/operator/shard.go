@@ -22,18 +22,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// shardSettings are the flags of the part of the owners that the process works on. Without a count there is one process for all of them.
+// shardSettings are the flags of the process's shard. Without a count one process reconciles all owners.
 type shardSettings struct {
 	name  string
 	count shardCount
 }
 
-// shardCount is how many shards there are; none is 0.
+// shardCount is the number of shards; 0 means none.
 type shardCount int
 
 func (c *shardCount) String() string { return strconv.Itoa(int(*c)) }
 
-// Set implements flag.Value. How many there may be at most, the controllers know.
+// Set implements flag.Value. The controllers check the maximum.
 func (c *shardCount) Set(value string) error {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 {
@@ -43,7 +43,7 @@ func (c *shardCount) Set(value string) error {
 	return nil
 }
 
-// shareOwners gives the controllers the shard of the process.
+// shareOwners sets the shard of the controllers.
 func (p *process) shareOwners() error {
 	s := p.shard
 	switch {
@@ -65,7 +65,7 @@ func (p *process) shareOwners() error {
 	return nil
 }
 
-// leaseName is that of the lease, which each shard has for itself.
+// leaseName returns the name of the lease. Each shard has a separate lease.
 func (p *process) leaseName() string {
 	if p.shard.count > 0 {
 		return p.leaseOfAll() + leaseOfShard + p.shard.name
@@ -73,14 +73,14 @@ func (p *process) leaseName() string {
 	return p.leaseOfAll()
 }
 
-// leaseOfAll is the lease of a process that works on all owners.
+// leaseOfAll returns the name of the lease of a process that reconciles all owners.
 func (p *process) leaseOfAll() string { return cmp.Or(p.leaseID, p.LeaseName, p.Name) }
 
-// leaseOfShard, behind the name of the lease of all and before the name of the shard, is the lease of a shard.
+// leaseOfShard separates the name of the lease of all owners and the name of the shard in the name of a shard's lease.
 const leaseOfShard = "-shard-"
 
-// checkOtherLease refuses to start a process with a shard while one without leads, which looks at no claims, and the other way round: the first
-// shard is always there. It is for the day on which one takes the place of the other.
+// checkOtherLease returns an error if a process with a shard starts while a leader without a shard, which ignores claims,
+// runs, and vice versa. It reads the lease of the first shard, which always exists.
 func (p *process) checkOtherLease(ctx context.Context, cluster *rest.Config, options manager.Options) error {
 	if !options.LeaderElection {
 		return nil
@@ -106,7 +106,7 @@ func (p *process) checkOtherLease(ctx context.Context, cluster *rest.Config, opt
 	}
 	lease, err := c.Leases(namespace).Get(ctx, other, metav1.GetOptions{})
 	switch {
-	case apierrors.IsNotFound(err), apierrors.IsForbidden(err): // whose rights are for one lease has no shards
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err): // an operator with permissions for a single lease has no shards
 		return nil
 	case err != nil:
 		if away := (&url.Error{}); errors.As(err, &away) { // without the name of the other lease, which is not the cause
@@ -119,7 +119,7 @@ func (p *process) checkOtherLease(ctx context.Context, cluster *rest.Config, opt
 	return nil
 }
 
-// held reports whether somebody has the lease and it has not run out.
+// held reports whether the lease has a holder and has not expired.
 func held(lease *coordinationv1.Lease, now time.Time) bool {
 	s := lease.Spec
 	return s.HolderIdentity != nil && *s.HolderIdentity != "" && s.RenewTime != nil && s.LeaseDurationSeconds != nil &&

@@ -12,18 +12,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The metrics of the process. The others are those of controllers.
+// The metrics of the process. Package controller registers the others.
 const (
 	metricBuild   = "reconcilekit_build_info"
 	metricExpires = "reconcilekit_webhook_certificate_not_after_seconds"
 )
 
-// version is set by a linker, see [Operator.Version].
+// version is set by the linker, see [Operator.Version].
 //
-//nolint:gochecknoglobals // which sets variables alone
+//nolint:gochecknoglobals // the linker sets only variables
 var version string
 
-// build is what a program was built from.
+// build is the build information of a program.
 type build struct{ version, revision, compiler string }
 
 func (p *process) build() build {
@@ -40,14 +40,14 @@ func (p *process) build() build {
 	return b
 }
 
-// printVersion is the command "version".
+// printVersion runs the command "version".
 func printVersion(_ context.Context, p *process) error {
 	b := p.build()
 	_, err := fmt.Fprintf(p.stdout, "%s %s (revision %s, %s)\n", p.Name, b.version, b.revision, b.compiler)
 	return err
 }
 
-// register sets the metric with the version.
+// register registers and sets the metric with the version.
 func (b build) register(registry prometheus.Registerer, operator string) error {
 	gauge, err := vector(registry, metricBuild, "The version of the program, as labels; always 1.", "operator", "version", "revision", "go")
 	if err == nil {
@@ -56,13 +56,13 @@ func (b build) register(registry prometheus.Registerer, operator string) error {
 	return err
 }
 
-// certificateExpiry returns what sets the metric with the end of the certificate of the webhooks.
+// certificateExpiry returns a function that sets the metric with the end of the webhook certificate.
 func certificateExpiry(registry prometheus.Registerer) (func(time.Time), error) {
 	gauge, err := vector(registry, metricExpires, "When the certificate of the webhook server ends, in seconds since 1970.")
 	return func(end time.Time) { gauge.WithLabelValues().Set(float64(end.Unix())) }, err
 }
 
-// vector registers a gauge, or returns the one that an operator of the same process has registered.
+// vector registers a gauge, or returns the gauge that another operator of the process has registered.
 func vector(registry prometheus.Registerer, name, help string, labels ...string) (*prometheus.GaugeVec, error) {
 	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	err := registry.Register(gauge)

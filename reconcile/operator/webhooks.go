@@ -19,12 +19,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/operator/internal/certificate"
 )
 
-// webhookServer is the server, which starts when it is given handlers.
+// webhookServer returns the webhook server. It starts when handlers are registered.
 func (p *process) webhookServer(options ...func(*tls.Config)) webhook.Server {
 	return webhook.NewServer(webhook.Options{Port: int(p.webhookPort), CertDir: p.webhookCertDir, TLSOpts: options})
 }
 
-// checkWebhooks refuses two sources of the certificate.
+// checkWebhooks returns an error if the flags set two sources of the certificate.
 func (p *process) checkWebhooks() error {
 	if p.webhookService.Name == "" || p.webhookCertDir == "" {
 		return nil
@@ -33,7 +33,7 @@ func (p *process) checkWebhooks() error {
 		flagWebhookService, p.webhookService.String(), flagWebhookCertDir)
 }
 
-// keepCertificate lets the process keep the certificate of its webhook server, if the flag asks for that.
+// keepCertificate makes the process maintain the certificate of its webhook server if the flag is set.
 func (p *process) keepCertificate(cluster *rest.Config, options *manager.Options) error {
 	if p.webhookService.Name == "" || p.webhookPort == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (p *process) keepCertificate(cluster *rest.Config, options *manager.Options
 	return nil
 }
 
-// webhookClients are the objects of the installation by which the API server calls the operator.
+// webhookClients returns the objects of the installation that configure calls of the operator by the API server.
 func webhookClients(page dataflow.Page) (clients []certificate.Client) {
 	for _, w := range page.Webhooks {
 		kind := certificate.Validating
@@ -73,7 +73,7 @@ func webhookClients(page dataflow.Page) (clients []certificate.Client) {
 	return clients
 }
 
-// serveWebhooks starts the webhook server if there is anything to serve.
+// serveWebhooks registers the handlers. It does nothing without handlers.
 func (p *process) serveWebhooks(mgr manager.Manager, handlers map[string]http.Handler) error {
 	if len(handlers) == 0 {
 		return nil
@@ -87,14 +87,14 @@ func (p *process) serveWebhooks(mgr manager.Manager, handlers map[string]http.Ha
 	return p.checkCertificate()
 }
 
-// checkCertificate reports that the folder of the certificate lacks it.
+// checkCertificate returns an error if the folder of the certificate lacks a file.
 func (p *process) checkCertificate() error {
 	folder := p.webhookCertDir
 	if folder == "" {
-		folder = filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs") // as in controller-runtime
+		folder = filepath.Join(os.TempDir(), "k8s-webhook-server", "serving-certs") // the default of controller-runtime
 	}
 	for _, name := range []string{"tls.crt", "tls.key"} {
-		if _, err := os.Stat(filepath.Join(folder, name)); err != nil { //nolint:gosec // whoever starts the process names the folder
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil { //nolint:gosec // the user who starts the process sets the folder
 			return fmt.Errorf("flag -%s %q: want a folder with tls.crt and tls.key, or -%s: %w", flagWebhookCertDir, p.webhookCertDir, flagWebhookService, err)
 		}
 	}

@@ -15,24 +15,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ClientKind is a kind of objects that name a webhook server and what is trusted of it.
+// ClientKind is a kind of objects that configure calls of a webhook server and the certificates to trust.
 type ClientKind string
 
-// The kinds.
+// The kinds of clients.
 const (
 	Mutating   ClientKind = "MutatingWebhookConfiguration"
 	Validating ClientKind = "ValidatingWebhookConfiguration"
 	CRD        ClientKind = "CustomResourceDefinition"
 )
 
-// Client is an object by whose configuration the API server calls the webhook server: all webhooks of a configuration, or the conversion
-// of a CRD.
+// Client is an object with which the API server is configured to call the webhook server: all webhooks of a configuration,
+// or the conversion of a CRD.
 type Client struct {
 	Kind ClientKind
 	Name string
 }
 
-// String is the kind and the name.
+// String returns the kind and the name.
 func (c Client) String() string { return string(c.Kind) + " " + c.Name }
 
 func (c Client) gvk() schema.GroupVersionKind {
@@ -43,8 +43,8 @@ func (c Client) gvk() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: group, Version: "v1", Kind: string(c.Kind)}
 }
 
-// trust lets the object trust the bundle. The patch names the object that was read, so that it does not undo what others have written
-// since.
+// trust sets the trusted certificates of the object. The patch requires the resourceVersion that was read, so that it
+// overwrites no concurrent change.
 func (c Client) trust(ctx context.Context, cl client.Client, bundle []byte) error {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(c.gvk())
@@ -61,7 +61,7 @@ func (c Client) trust(ctx context.Context, cl client.Client, bundle []byte) erro
 	return nil
 }
 
-// configs are the client configurations of the object with their JSON pointers.
+// configs returns the client configurations of the object by JSON pointer.
 func (c Client) configs(object *unstructured.Unstructured) (map[string]map[string]any, error) {
 	found := map[string]map[string]any{}
 	if c.Kind == CRD {
@@ -85,7 +85,7 @@ func (c Client) configs(object *unstructured.Unstructured) (map[string]map[strin
 	return found, nil
 }
 
-// change is a JSON patch, nil where everything is right.
+// change returns a JSON patch, nil if the object already has the bundle.
 func (c Client) change(object *unstructured.Unstructured, bundle []byte) ([]byte, error) {
 	configs, err := c.configs(object)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Package certificate keeps the certificate of a webhook server that nobody else provides: it makes it, renews it while the process
-// runs, and writes what is trusted into the webhook configurations and CRDs that name the server.
+// Package certificate issues the certificate of a webhook server, renews it while the process runs, and writes the trusted
+// certificates into the webhook configurations and CRDs of the server.
 //
-// All replicas share one Secret, which is changed with its resourceVersion, so that one of them makes a certificate and the others
-// serve it. A renewal has two steps, so that no call fails in between: the next certificate is first trusted everywhere beside the one
-// that is served, and served when that is done. Each certificate is self-signed and trusted as it is, so there is no key of an
-// authority to keep.
+// All replicas share one Secret. They update it with its resourceVersion, so one replica creates a certificate and all
+// serve it. A renewal has two steps, so that no call fails: first all clients trust the next certificate in addition to the
+// served one, then the server serves it. Certificates are self-signed and trusted directly, so no key of an authority is
+// stored.
 //
 //	keeper := certificate.New(certificate.Config{Client: c, Service: service, Clients: clients})
 //	options.TLSOpts = append(options.TLSOpts, keeper.Configure)
-//	server := keeper.Serve(webhook.NewServer(options)) // keeper.Start runs beside it
+//	server := keeper.Serve(webhook.NewServer(options)) // also runs keeper.Start
 package certificate

@@ -20,30 +20,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The waits between looks: after a failure, growing, and at most.
+// The intervals of updates: the first and the longest after failures, and the longest after a success.
 const (
 	retryFirst = 200 * time.Millisecond
 	retryMost  = 30 * time.Second
 	lookMost   = 12 * time.Hour
-	// lookTime is how long a look may take.
+	// lookTime limits the duration of an update.
 	lookTime = time.Minute
 )
 
-// Config is what a keeper works with. Everything is required but Clients and Expires.
+// Config configures a Keeper. All fields except Clients and Expires are required.
 type Config struct {
-	// Client reads and writes live; a cache would ask for all Secrets.
+	// Client reads and writes without a cache, which would list all Secrets.
 	Client client.WithWatch
-	// Logger takes what changes and what fails.
+	// Logger logs changes and failures.
 	Logger logr.Logger
-	// Service is in front of the webhook server. The Secret has its namespace and name.
+	// Service is the namespace and name of the service of the webhook server, and of the Secret.
 	Service types.NamespacedName
-	// Clients are the objects that name the server.
+	// Clients are the objects that configure calls of the server.
 	Clients []Client
-	// Expires receives when the served certificate ends. Nil receives nothing.
+	// Expires is called with the end of the served certificate. Optional.
 	Expires func(time.Time)
 }
 
-// Keeper keeps the certificate of a webhook server. It is made by [New] and safe for concurrent use.
+// Keeper maintains the certificate of a webhook server. Create it with [New]. It is safe for concurrent use.
 type Keeper struct {
 	Config
 	policy policy
@@ -53,25 +53,25 @@ type Keeper struct {
 	wake   chan struct{}
 
 	mu      sync.Mutex
-	trusted bool  // by all clients, once
-	failure error // of the last look
+	trusted bool  // by all clients, at least once
+	failure error // of the last update
 }
 
-// New returns a keeper. [Keeper.Start] has to run.
+// New returns a keeper. Run it with [Keeper.Start].
 func New(config Config) *Keeper {
 	return &Keeper{
-		Config: config, policy: standard(), now: time.Now, //nolint:forbidigo // tests of the package set another one
+		Config: config, policy: standard(), now: time.Now, //nolint:forbidigo // tests of the package replace the clock
 		wake: make(chan struct{}, 1), failure: errors.New("it was not made yet"),
 	}
 }
 
-// hosts are the names by which the API server calls the service.
+// hosts returns the host names with which the API server calls the service.
 func (k *Keeper) hosts() []string {
 	name := k.Service.Name + "." + k.Service.Namespace + ".svc"
 	return []string{name, name + ".cluster.local"}
 }
 
-// Configure lets a server serve the certificate that is in force at each handshake.
+// Configure makes a server use the current certificate in each handshake.
 func (k *Keeper) Configure(config *tls.Config) {
 	config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		if served := k.served.Load(); served != nil {
@@ -81,7 +81,7 @@ func (k *Keeper) Configure(config *tls.Config) {
 	}
 }
 
-// Check is a check of readiness: the API server can call the webhook server.
+// Check is a readiness check: it fails until the API server can call the webhook server.
 func (k *Keeper) Check(*http.Request) error {
 	k.mu.Lock()
 	trusted := k.trusted
@@ -98,7 +98,7 @@ func (k *Keeper) missing() error {
 	return fmt.Errorf("the certificate of service %s is not in force: %w", k.Service, k.failure)
 }
 
-// Start keeps the certificate until ctx ends.
+// Start maintains the certificate until ctx is done.
 func (k *Keeper) Start(ctx context.Context) error {
 	var watches sync.WaitGroup
 	defer watches.Wait()
@@ -120,7 +120,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 			return nil
 		case err == nil:
 			retry = retryFirst
-		case apierrors.IsConflict(err): // another replica was first
+		case apierrors.IsConflict(err): // another replica wrote first
 			wait = retryFirst
 		default:
 			k.Logger.Error(err, "the certificate of the webhooks is not kept", "service", k.Service)
@@ -130,7 +130,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 	}
 }
 
-// look makes what is there what should be there, and returns when to look again.
+// look updates the Secret, the clients and the served certificate, and returns the time of the next update.
 func (k *Keeper) look(ctx context.Context) (due time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -163,7 +163,7 @@ func (k *Keeper) looked(err error) {
 	k.failure, k.trusted = err, k.trusted || err == nil
 }
 
-// secret reads the Secret, and makes it where it is missing.
+// secret reads the Secret, and creates it if it is missing.
 func (k *Keeper) secret(ctx context.Context) (*corev1.Secret, error) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: k.Service.Namespace, Name: k.Service.Name}}
 	err := k.Client.Get(ctx, client.ObjectKeyFromObject(secret), secret)
@@ -176,7 +176,7 @@ func (k *Keeper) secret(ctx context.Context) (*corev1.Secret, error) {
 	return secret, wrap(err, "create Secret %s", k.Service)
 }
 
-// store advances the state that the Secret has, stores it where it changes, and serves what it has.
+// store advances the state of the Secret, writes it if it changes, and serves its certificate.
 func (k *Keeper) store(ctx context.Context, secret *corev1.Secret, everywhere bool) (state, error) {
 	before := parseState(secret.Data)
 	after, err := k.policy.advance(before, k.hosts(), k.now(), everywhere)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// skew is how far clocks may differ: a certificate is valid that long before it is made.
+// skew is the tolerated difference of clocks: a certificate is valid from that long before its creation.
 const skew = time.Hour
 
 // serialBits is the length of a serial number, see RFC 5280, section 4.1.2.2.
@@ -28,10 +28,10 @@ type pair struct {
 	serving          *tls.Certificate
 }
 
-// made is when the certificate was made, to the second.
+// made returns the time of the creation, in seconds.
 func (p *pair) made() time.Time { return p.parsed.NotBefore.Add(skew) }
 
-// usable reports whether a client that asks for any of the hosts accepts the certificate at the time.
+// usable reports whether a client of any of the hosts accepts the certificate at the time.
 func (p *pair) usable(hosts []string, now time.Time) bool {
 	if p == nil || now.Before(p.parsed.NotBefore) || !now.Before(p.parsed.NotAfter) {
 		return false
@@ -44,7 +44,7 @@ func (p *pair) usable(hosts []string, now time.Time) bool {
 	return true
 }
 
-// newPair makes a self-signed certificate for the hosts.
+// newPair creates a self-signed certificate for the hosts.
 func newPair(hosts []string, now time.Time, lifetime time.Duration) (*pair, error) {
 	if len(hosts) == 0 {
 		return nil, errors.New("make a certificate: want the name of a host")
@@ -80,7 +80,7 @@ func newPair(hosts []string, now time.Time, lifetime time.Duration) (*pair, erro
 	return parsePair(encode("CERTIFICATE", signed), encode("PRIVATE KEY", private))
 }
 
-// parsePair reads a certificate with its key.
+// parsePair parses a certificate and its key.
 func parsePair(certificate, key []byte) (*pair, error) {
 	serving, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
@@ -93,7 +93,7 @@ func encode(kind string, content []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content})
 }
 
-// parseBundle reads the certificates of a bundle; what is none is left out, as the bundle is made anew from them.
+// parseBundle parses the certificates of a bundle. It ignores blocks that are not certificates.
 func parseBundle(bundle []byte) (found []*x509.Certificate) {
 	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
 		if parsed, err := x509.ParseCertificate(block.Bytes); err == nil {

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The keys of the Secret. The next certificate is trusted and not served yet.
+// The keys of the Secret. The next certificate is trusted but not served.
 const (
 	keyTrusted  = "ca.crt"
 	keyNext     = "next.crt"
@@ -18,29 +18,29 @@ const (
 	keyServedAt = corev1.TLSPrivateKeyKey
 )
 
-// policy is how long things last.
+// policy has the durations of the renewal.
 type policy struct {
-	// lifetime is that of a certificate.
+	// lifetime is the validity of a certificate.
 	lifetime time.Duration
-	// renewal is how old a certificate is when the next one is made.
+	// renewal is the age of a certificate at which the next one is created.
 	renewal time.Duration
-	// settling is how long the next certificate has been trusted before it is served: API servers learn of a changed configuration by
-	// a watch.
+	// settling is how long the next certificate is trusted before it is served: API servers receive a changed configuration
+	// through a watch.
 	settling time.Duration
 }
 
-// standard renews a certificate of 90 days after 60, which leaves a month to mend what keeps it from being trusted.
+// standard returns a policy that renews certificates of 90 days after 60, which leaves 30 days to fix errors.
 func standard() policy {
 	return policy{lifetime: 90 * 24 * time.Hour, renewal: 60 * 24 * time.Hour, settling: time.Minute}
 }
 
-// state is what the Secret has.
+// state is the content of the Secret.
 type state struct {
 	served, next *pair
 	trusted      []*x509.Certificate
 }
 
-// parseState reads the data of the Secret; what cannot be read counts as absent.
+// parseState parses the data of the Secret. Invalid entries count as missing.
 func parseState(data map[string][]byte) state {
 	s := state{trusted: parseBundle(data[keyTrusted])}
 	if p, err := parsePair(data[keyServed], data[keyServedAt]); err == nil {
@@ -52,7 +52,7 @@ func parseState(data map[string][]byte) state {
 	return s
 }
 
-// data is the state as the data of the Secret.
+// data returns the state as data of the Secret.
 func (s state) data() map[string][]byte {
 	out := map[string][]byte{keyTrusted: encodeBundle(s.trusted)}
 	if s.served != nil {
@@ -64,8 +64,8 @@ func (s state) data() map[string][]byte {
 	return out
 }
 
-// advance is the state that should be stored now, for a server with the hosts. Everywhere reports that each client of the server trusts
-// all that s has as trusted.
+// advance returns the next state for a server with the hosts. Everywhere reports whether all clients of the server trust
+// the trusted certificates of s.
 func (p policy) advance(s state, hosts []string, now time.Time, everywhere bool) (state, error) {
 	var err error
 	if !s.next.usable(hosts, now) {
@@ -88,7 +88,8 @@ func (p policy) advance(s state, hosts []string, now time.Time, everywhere bool)
 	return s, nil
 }
 
-// trust is what is trusted: what is served, what is next, and what other replicas may still serve, until it expires.
+// trust returns the trusted certificates: the served one, the next one, and former ones that other replicas may still
+// serve, until they expire.
 func (s state) trust(now time.Time) []*x509.Certificate {
 	wanted := []*x509.Certificate{s.served.parsed}
 	if s.next != nil {
@@ -103,7 +104,7 @@ func (s state) trust(now time.Time) []*x509.Certificate {
 	return wanted
 }
 
-// due is when the state has to be looked at again.
+// due returns the time of the next update.
 func (p policy) due(s state) time.Time {
 	if s.next != nil {
 		return s.next.made().Add(p.settling)

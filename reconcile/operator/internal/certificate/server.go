@@ -8,16 +8,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
-// server is a webhook server beside which its certificate is kept: a manager starts it before its caches, which may need conversions.
+// server runs a webhook server and its keeper together, because a manager starts webhook servers before its caches, which
+// may need conversions.
 type server struct {
 	webhook.Server
 	keeper *Keeper
 }
 
-// Serve returns the webhook server as one that keeps its certificate. The server's options have to include [Keeper.Configure].
+// Serve returns a webhook server that also runs the keeper. The options of s must include [Keeper.Configure].
 func (k *Keeper) Serve(s webhook.Server) webhook.Server { return &server{Server: s, keeper: k} }
 
-// Start runs both until ctx ends.
+// Start runs the server and the keeper until ctx is done.
 func (s *server) Start(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

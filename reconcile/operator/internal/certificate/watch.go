@@ -10,11 +10,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// watchPause is the wait between two watches of an object: an API server ends each after some minutes.
+// watchPause is the delay between two watches of an object. An API server ends each watch after some minutes.
 const watchPause = 2 * time.Second
 
-// watch lets a look follow whenever the Secret or a client changes. Each object has a watch of its own, by its name, so that the rights
-// can name it.
+// watch triggers an update when the Secret or a client changes. Each object has a separate watch by name, so that the
+// permissions can be restricted to the name.
 func (k *Keeper) watch(ctx context.Context, running *sync.WaitGroup) {
 	running.Go(func() {
 		k.watchObject(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, k.Service.Namespace, k.Service.Name)
@@ -34,7 +34,7 @@ func (k *Keeper) watchObject(ctx context.Context, gvk schema.GroupVersionKind, n
 	}
 }
 
-// watchOnce returns when the watch ends. Its first event is the object as it is.
+// watchOnce watches the object until the watch ends. The first event is the current object.
 func (k *Keeper) watchOnce(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
@@ -47,7 +47,7 @@ func (k *Keeper) watchOnce(ctx context.Context, gvk schema.GroupVersionKind, nam
 	for range events.ResultChan() {
 		select {
 		case k.wake <- struct{}{}:
-		default: // a look follows anyhow
+		default: // an update is already triggered
 		}
 	}
 }
