@@ -107,7 +107,7 @@ func TestPageOfSelection(t *testing.T) {
 	if got := p.Controllers[0].Owners; !strings.HasPrefix(got, want) {
 		t.Errorf("the owners are selected by %q, want %q", got, want)
 	}
-	if page := p.Markdown(); !strings.Contains(page, "Of the owners' kind it reconciles what is selected by "+want) {
+	if page := p.Markdown(); !strings.Contains(page, "Of the owners' kind it reconciles the objects selected by "+want) {
 		t.Errorf("the page does not name the selection:\n%s", page)
 	}
 }

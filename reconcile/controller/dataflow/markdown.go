@@ -17,10 +17,10 @@ func (p Page) Markdown() string {
 	line := func(format string, args ...any) { fmt.Fprintf(&w, format+"\n", args...) }
 	line("# %s: Dataflow", p.Name)
 	line("\n## Controller Watches\n")
-	line("What wakes the operator: an object of these kinds that is created, changed or deleted.\n")
+	line("An object of these kinds that is created, changed or deleted triggers a reconciliation.\n")
 	table(&w, []string{"Type", "GVK", "Source"}, p.watchRows())
 	line("\n## Reconciliation Flow\n")
-	line("What it asks of the Kubernetes API, and what it is told.\n")
+	line("Requests to the Kubernetes API and its events.\n")
 	line("```mermaid\n%s```", p.Mermaid())
 	if len(p.Webhooks)+len(p.Conversions) > 0 {
 		line("\n## Webhooks\n")
@@ -43,19 +43,19 @@ func (p Page) Markdown() string {
 	for _, d := range p.Controllers {
 		line("\n### %s\n", d.Controller)
 		if d.Owners != "" {
-			line("Of the owners' kind it reconciles what is selected by %s.\n", d.Owners)
+			line("Of the owners' kind it reconciles the objects selected by %s.\n", d.Owners)
 		}
 		table(&w, []string{"GVK", "Cache", "FetchRemoteState", "Apply", "WriteStatus", "Finalize"}, d.accessRows())
 	}
 	if rows := p.externalRows(); len(rows) > 0 {
 		line("\n## Outside of the Cluster\n")
-		line("What is observed, ensured and removed in other systems.\n")
+		line("Resources in other systems that the operator observes, ensures and removes.\n")
 		table(&w, []string{"Controller", "Kind", "Events", "Source"}, rows)
 	}
 	for _, d := range p.Controllers {
 		d.writeTransitions(&w)
 	}
-	line("\n## Rights\n")
+	line("\n## Permissions\n")
 	if len(p.Namespaces) > 0 {
 		line("In the namespaces %s; those on resources without namespaces hold in the cluster.\n", strings.Join(p.Namespaces, ", "))
 	}
@@ -123,7 +123,7 @@ func (p Page) externalRows() [][]string {
 func (d Description) writeTransitions(w *strings.Builder) {
 	for _, t := range d.Transitions {
 		fmt.Fprintf(w, "\n## Transitions: %s\n\n", t.Name)
-		fmt.Fprintf(w, "What a pass of %s does, by the state that is stored and what it sees.\n\n", d.Controller)
+		fmt.Fprintf(w, "The actions of a reconciliation of %s, by stored state and observed facts.\n\n", d.Controller)
 		table(w, append([]string{"State"}, t.Facts...), transitionRows(t))
 		fmt.Fprintf(w, "\n```mermaid\n%s```\n", t.Mermaid())
 	}
