@@ -31,7 +31,7 @@ func TestReasonsPage(t *testing.T) {
 	var page strings.Builder
 
 	page.WriteString("# Reasons\n\nThis page is generated from the code (`UPDATE_GOLDEN=1 go test ./internal/deptest -run TestReasonsPage`).\n\n" +
-		"Every reason that the SDK gives in conditions, events, log lines and explanations. What is not here comes from the author, from the\n" +
+		"The table lists every reason that the SDK sets in conditions, events, log lines and explanations. Other reasons come from the author, from the\n" +
 		"Kubernetes API or from the condition of a child.\n\n| reason | meaning | package |\n|---|---|---|\n")
 
 	for _, r := range reasons(t, base) {

@@ -22,11 +22,11 @@ import (
 const (
 	// ReasonPaused announces that an owner is paused by its annotation.
 	ReasonPaused = "Paused"
-	// ReasonResumed announces that it is not any more.
+	// ReasonResumed announces that an owner is no longer paused.
 	ReasonResumed = "Resumed"
 )
 
-// pause reports whether the owner is paused. The first pass that finds it paused, and the first that does not any more, say so in the
+// pause reports whether the owner is paused. The first pass after a change of the annotation reports the change in the
 // log and in an event.
 func (p *Pipeline[T, F, O]) pause(ctx context.Context, owner T) bool {
 	paused := IsPaused(owner, p.PauseAnnotation)
@@ -44,7 +44,7 @@ func (p *Pipeline[T, F, O]) pause(ctx context.Context, owner T) bool {
 	return false
 }
 
-// EventAction is the action of events, which their API requires: what the operator does.
+// EventAction is the action of all events. The events API requires an action.
 const EventAction = "Reconcile"
 
 func (p *Pipeline[T, F, O]) event(owner T, eventType, reason, message string) {
@@ -53,7 +53,7 @@ func (p *Pipeline[T, F, O]) event(owner T, eventType, reason, message string) {
 	}
 }
 
-// announce logs the transitions that were stored, and sends the events of those that are news.
+// announce logs the stored transitions, and sends events of those that are newsworthy.
 func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []conditions.Transition) {
 	for _, transition := range transitions {
 		switch {
@@ -68,9 +68,9 @@ func (p *Pipeline[T, F, O]) announce(owner T, logger logr.Logger, transitions []
 	}
 }
 
-// logErrors logs what controller-runtime does not: errors whose retry a requeue has taken over, and those that are not retried, unless
-// they are part of what was returned. An error that stays the same is logged when it appears and then as often as a backoff would
-// try it again, not with every pass.
+// logErrors logs errors that controller-runtime does not log: errors that a requeue retries, and errors that are not retried, unless
+// they are part of the returned error. It logs a persistent error when it appears and then as often as a backoff would
+// retry it, not with every pass.
 func (p *Pipeline[T, F, O]) logErrors(ctx context.Context, report *reconcile.Report, returned error, backoff, next time.Duration) {
 	terminal := slices.DeleteFunc(slices.Clone(report.Outcome.Terminal), func(err error) bool { return errors.Is(returned, err) })
 	if report.Handled == nil && len(terminal) == 0 {
@@ -93,10 +93,10 @@ func (p *Pipeline[T, F, O]) logErrors(ctx context.Context, report *reconcile.Rep
 	}
 }
 
-// repeatTerminal is how often an error that is not retried and stays is logged.
+// repeatTerminal is the interval at which a persistent error that is not retried is logged.
 const repeatTerminal = 10 * time.Minute
 
-// logFailure logs an error whole, with its category and reason, and the object that it concerns.
+// logFailure logs the full error, with its category and reason, and the object that it concerns.
 func logFailure(logger logr.Logger, err error, message string, values ...any) {
 	found := health.Categorize(err)
 	values = append(values, "category", found.Category, "reason", found.Reason)
@@ -108,13 +108,14 @@ func logFailure(logger logr.Logger, err error, message string, values ...any) {
 
 // Reasons of the events about objects that are deleted.
 const (
-	// ReasonPruned announces the deletion of children that the plan does not name any more.
+	// ReasonPruned announces the deletion of children that the plan no longer has.
 	ReasonPruned = "Pruned"
 	// ReasonDeleted announces a deletion that the plan asked for.
 	ReasonDeleted = "Deleted"
 )
 
-// tellWrites logs each write of a pass, announces the deletion of what may hold data or work, and sends the events of the plan.
+// tellWrites logs each write of a pass, and sends events for deletions of objects that may have data or work, and for planned
+// announcements.
 func (p *pass[T, F, O]) tellWrites(result *apply.Result) {
 	pruned, deleted := logWrites(p.rc.Log, result)
 	p.announceDeleted(ReasonPruned, "deleted, as the plan does not name them any more", pruned)
@@ -126,7 +127,7 @@ func (p *pass[T, F, O]) tellWrites(result *apply.Result) {
 	}
 }
 
-// announcePlanned sends an event that the plan has for a write.
+// announcePlanned sends the event that the plan has for a write.
 func (p *pass[T, F, O]) announcePlanned(planned apply.Announcement) {
 	eventType := corev1.EventTypeNormal
 	if planned.Warning {

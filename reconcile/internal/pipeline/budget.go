@@ -19,7 +19,7 @@ const (
 	DefaultMaxRequests = 4 * DefaultMaxChildren
 )
 
-// statusTime is how long the status may take to be written after the deadline of a pass: the owner has to learn of it.
+// statusTime is the time for writing the status after the deadline of a pass, so that the status reports the deadline.
 const statusTime = 10 * time.Second
 
 // Reasons of the errors of passes that exceed their [reconcile.Budget].
@@ -28,11 +28,11 @@ const (
 	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonPlanTooLarge: the plan has more objects or bytes than allowed.
 	ReasonPlanTooLarge = "PlanTooLarge"
-	// ReasonRequestsExceeded: the pass has sent as many requests to the API server as it may.
+	// ReasonRequestsExceeded: the pass has sent the maximum number of requests to the API server.
 	ReasonRequestsExceeded = "RequestsExceeded"
 )
 
-// budget keeps a pass within its limits.
+// budget enforces the limits of a pass.
 type budget reconcile.Budget
 
 func (b budget) orDefaults() budget {
@@ -51,14 +51,14 @@ func (b budget) orDefaults() budget {
 	return b
 }
 
-// deadlineError is the cause of the end of a context that a pass had to keep.
+// deadlineError is the cause of a context that ended at the deadline of a pass.
 type deadlineError struct{ after time.Duration }
 
 func (e *deadlineError) Error() string {
 	return fmt.Sprintf("the pass took longer than its deadline of %s", e.after)
 }
 
-// Unwrap makes it what contexts end with.
+// Unwrap returns context.DeadlineExceeded.
 func (*deadlineError) Unwrap() error { return context.DeadlineExceeded }
 
 // limit returns the context of a pass.
@@ -70,11 +70,11 @@ func (b budget) limit(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeoutCause(ctx, b.Deadline, &deadlineError{after: b.Deadline})
 }
 
-// late returns the error of a pass whose deadline is over, nil as long as it is not.
+// late returns the error of a pass that exceeds its deadline, else nil.
 func late(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if cause == nil {
-		return nil // without what errors.As allocates
+		return nil // avoids the allocations of errors.As
 	}
 	var over *deadlineError
 	if !errors.As(cause, &over) {
@@ -84,7 +84,7 @@ func late(ctx context.Context) error {
 		over.Error()+"; look for slow reads, or raise Budget.Deadline", over)
 }
 
-// toWriteStatus is the context in which the status is written: that of the pass, or a short one when the pass is late.
+// toWriteStatus returns the context for writing the status: that of the pass, or a short one if the pass is late.
 func toWriteStatus(ctx context.Context) (context.Context, context.CancelFunc) {
 	if late(ctx) == nil {
 		return ctx, func() {}
@@ -92,7 +92,7 @@ func toWriteStatus(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), statusTime)
 }
 
-// check reports a plan that is larger than allowed, with the limit and the kind that most of it is of.
+// check returns an error for a plan that exceeds a limit. The error has the limit and the kind with the largest share.
 func (b budget) check(plan *reconcile.PlanResult) error {
 	if count := len(plan.Children) + len(plan.Deletes); b.MaxChildren > 0 && count > b.MaxChildren {
 		return tooLarge("the plan has %d objects, at most %d are allowed (Budget.MaxChildren): %s", count, b.MaxChildren,

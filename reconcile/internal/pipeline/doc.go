@@ -1,4 +1,4 @@
-// Package pipeline runs the passes of a controller: it calls the phases of a [reconcile.Reconciler] in their order, has the plan
-// applied, keeps the status, announces what was stored and decides when the next pass comes. What it reads and writes with are
-// interfaces, so that the builder and a preview give it different ones.
+// Package pipeline runs the passes of a controller. It calls the phases of a [reconcile.Reconciler] in their order, applies the plan,
+// writes the status, announces stored changes and schedules the next pass. It reads and writes through interfaces, which the builder
+// and a preview implement differently.
 package pipeline

@@ -9,17 +9,17 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// The conditions of kstatus (https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md), by which tools that wait
-// for any kind tell what is on its way from what has failed. They are there only while they are True.
+// The conditions of kstatus (https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md). Tools that wait
+// for any kind use them to separate owners in progress from failed ones. They are present only while they are True.
 const (
-	// stalled: the owner is not ready, and no later pass changes that by itself.
+	// stalled: the owner is not ready, and no later pass changes that automatically.
 	stalled = "Stalled"
 	// reconciling: the owner is not ready yet.
 	reconciling = "Reconciling"
 )
 
-// setKstatus sets Stalled or Reconciling on an owner that is not ready, with the reason and the message of Ready; that one is announced, so
-// that these are not. What a decorator has set itself stands.
+// setKstatus sets Stalled or Reconciling on an owner that is not ready, with the reason and the message of Ready. Only Ready is announced.
+// A condition that a decorator has set stays.
 func setKstatus(manager *conditions.Manager, components []health.Component, assessment *health.Assessment) {
 	for _, own := range []string{stalled, reconciling} {
 		if _, set := manager.Announcement(own); set {
@@ -37,7 +37,7 @@ func setKstatus(manager *conditions.Manager, components []health.Component, asse
 	manager.MarkTrue(which, ready.Reason, ready.Message, conditions.Silent)
 }
 
-// failedForGood reports whether a component does not work and will not without a change.
+// failedForGood reports whether a component has failed and does not recover without a change.
 func failedForGood(c health.Component) bool { return c.GetState() == health.Failed }
 
 // setsKstatus reports whether Set may set the condition.

@@ -11,13 +11,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// newsworthy returns the transitions of one pass that become events, so that a person who reads the events of an owner finds each thing
+// newsworthy returns the transitions of one pass that become events, so that the events of an owner report each cause
 // once:
 //
-//   - a failure, whenever its reason changes, and an event that the author has worded, always;
-//   - everything else when the status of a condition changes, but not that a part of a new owner is well;
-//   - of several conditions that change for one cause, the summary. Others follow it only where they name a cause that the summary
-//     does not name, and the conditions of the categories only where nothing else tells.
+//   - a failure, whenever its reason changes, and an event whose text the author has set, always;
+//   - other changes of a condition's status, except for conditions of a new owner that are True;
+//   - of several conditions that change for one cause, the summary. The others follow only if they name a cause that the summary
+//     does not name, and the conditions of the categories only if no other event names the cause.
 //
 // The log has all transitions.
 func newsworthy(transitions []conditions.Transition) []conditions.Transition {
@@ -33,14 +33,14 @@ func newsworthy(transitions []conditions.Transition) []conditions.Transition {
 	})
 }
 
-// worded reports whether the author has given the event a text or a reason of its own.
+// worded reports whether the author has set the text or the reason of the event.
 func worded(t conditions.Transition) bool {
 	return t.Event.Reason != t.After.Reason || t.After.Message != "" && t.Event.Message != conditions.Bound(t.After.Message)
 }
 
 func troubled(t conditions.Transition) bool { return t.Event.Type == corev1.EventTypeWarning }
 
-// turned reports whether the status of a condition has changed. Of a new owner only the summary counts, and what is not well.
+// turned reports whether the status of a condition has changed. For a new owner only the summary and conditions that are not True count.
 func turned(t conditions.Transition) bool {
 	if t.Before != nil {
 		return t.Before.Status != t.After.Status
@@ -48,7 +48,7 @@ func turned(t conditions.Transition) bool {
 	return t.After.Type == conditions.Ready || t.After.Status != metav1.ConditionTrue
 }
 
-// covers reports whether the event of t adds nothing to the one of other.
+// covers reports whether the event of other already contains the event of t.
 func covers(other, t conditions.Transition) bool {
 	switch {
 	case other.After.Type == t.After.Type || other.Event.Type != t.Event.Type || t.After.Type == conditions.Ready:
@@ -61,7 +61,7 @@ func covers(other, t conditions.Transition) bool {
 	return !troubled(t) || strings.Contains(other.Event.Message, t.Event.Message)
 }
 
-// ofCategory reports whether the condition stands for a category of errors.
+// ofCategory reports whether the condition represents a category of errors.
 func ofCategory(t conditions.Transition) bool {
 	switch t.After.Type {
 	case health.DependenciesReachable, health.AuthValid, health.ConfigValid:

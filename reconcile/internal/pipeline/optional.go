@@ -13,10 +13,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// phases are the phases of a reconciler beyond the two that all have; what a reconciler does not have is nil.
+// phases are the optional phases of a reconciler; a phase that the reconciler does not implement is nil.
 type phases[T reconcile.Owner, F, O any] struct {
 	composer         reconcile.Composer[T, F, O]
-	asFetched        func(F) O // where there is no composer
+	asFetched        func(F) O // if there is no composer
 	health           func(ctx context.Context, observation *O) []health.Component
 	finalizer        reconcile.Finalizer[T, F]
 	applyObserver    reconcile.ApplyObserver[T, O]
@@ -25,10 +25,10 @@ type phases[T reconcile.Owner, F, O any] struct {
 	decorateDeletion func(after T, cm *conditions.Manager, owner T)
 }
 
-// CheckPhases reports what is wrong with the phases of a reconciler: a method with the name of a phase and another signature, or
-// with a pointer receiver where a value is given; a method whose name is nearly that of a phase that is not there; a phase of the
-// observation that is a method of the reconciler, or the other way round; a ComposeState that is missing although the plan is not made
-// from what is fetched. The error names the method, its signature and the expected one. [New] and the builder of
+// CheckPhases reports invalid phases of a reconciler: a method with the name of a phase and another signature, or
+// with a pointer receiver on a reconciler that is passed by value; a method whose name resembles that of a missing phase; a phase of the
+// observation that is a method of the reconciler, or the reverse; a missing ComposeState if the plan is not computed
+// from the fetched state. The error names the method, its signature and the expected one. [New] and the builder of
 // reconcile/controller call it.
 func CheckPhases[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]) error {
 	_, err := phasesOf(reconciler)
@@ -54,16 +54,16 @@ func phasesOf[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F,
 	return p, nil
 }
 
-// ReportsHealth reports whether an observation has the health of the components.
+// ReportsHealth reports whether the observation reports the health of the components.
 func ReportsHealth[O any]() bool {
 	return reflect.TypeFor[O]().Implements(reflect.TypeFor[reconcile.Observation]())
 }
 
 func componentHealth[O any](ctx context.Context, observation *O) []health.Component {
-	return any(*observation).(reconcile.Observation).GetComponentHealth(ctx) //nolint:forcetypeassert // phasesOf has asked
+	return any(*observation).(reconcile.Observation).GetComponentHealth(ctx) //nolint:forcetypeassert // phasesOf has checked it
 }
 
-// decorators binds DecorateStatus and DecorateDeletion to the field Status of the owner, whose type no interface can name here.
+// decorators binds DecorateStatus and DecorateDeletion to the field Status of the owner, whose type no interface can express here.
 func decorators[T reconcile.Owner, O any](reconciler any) (
 	decorate func(T, *conditions.Manager, reconcile.StatusContext[T], *O), deletion func(T, *conditions.Manager, T),
 ) {
@@ -83,7 +83,7 @@ func decorators[T reconcile.Owner, O any](reconciler any) (
 	return decorate, deletion
 }
 
-// The methods of a reconciler that are no phase of their own in metrics.
+// The methods of a reconciler that are not separate phases in metrics.
 const (
 	decorateDeletion = "DecorateDeletion"
 	getConditions    = "GetConditions"
@@ -99,13 +99,13 @@ func statusField(owner reflect.Type) (reflect.StructField, bool) {
 	return owner.Elem().FieldByName("Status")
 }
 
-// check is [CheckPhases] on the types.
+// check implements [CheckPhases] for types.
 func check[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]) error {
 	if reconciler == nil {
 		return errors.New("the reconciler is nil")
 	}
 	methods := map[string]reflect.Type{
-		string(reconcile.PhaseFetch):        nil, // the compiler has seen to it
+		string(reconcile.PhaseFetch):        nil, // the compiler checks it
 		string(reconcile.PhasePlan):         nil,
 		string(reconcile.PhaseCompose):      phaseSignature[reconcile.Composer[T, F, O]](),
 		string(reconcile.PhaseFinalize):     phaseSignature[reconcile.Finalizer[T, F]](),
@@ -136,7 +136,7 @@ func check[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O]
 	return errors.Join(append(errs, misplaced(of, reflect.TypeFor[O](), methods)...)...)
 }
 
-// misplaced are phases that are methods of the wrong one of the two types, where nothing would call them.
+// misplaced returns errors for phases that are methods of the wrong type, where the pipeline does not call them.
 func misplaced(reconciler, observation reflect.Type, ofReconciler map[string]reflect.Type) (errs []error) {
 	ofObservation := map[string]reflect.Type{string(reconcile.PhaseHealth): phaseSignature[reconcile.Observation]()}
 	find := func(what string, on, belongs reflect.Type, methods map[string]reflect.Type) {
@@ -152,7 +152,7 @@ func misplaced(reconciler, observation reflect.Type, ofReconciler map[string]ref
 	return errs
 }
 
-// checkAdapter returns what is wrong with the methods of a [reconcile.ConditionAdapter]: it has both or none.
+// checkAdapter returns errors in the methods of a [reconcile.ConditionAdapter]: a type has both methods or none.
 func checkAdapter[T reconcile.Owner](reconciler reflect.Type) []error {
 	expected := map[string]reflect.Type{}
 	for method := range reflect.TypeFor[reconcile.ConditionAdapter[T]]().Methods() {
@@ -172,7 +172,7 @@ func checkAdapter[T reconcile.Owner](reconciler reflect.Type) []error {
 		nameOfType(reconciler), printSignature(missing, expected[missing]))}
 }
 
-// withoutStatus are the errors of decorators of an owner that has no field to decorate.
+// withoutStatus returns errors for decorators of an owner without a field Status.
 func withoutStatus[T reconcile.Owner](reconciler reflect.Type) (errs []error) {
 	for _, method := range []string{string(reconcile.PhaseDecorate), decorateDeletion} {
 		if _, found := reconciler.MethodByName(method); found {

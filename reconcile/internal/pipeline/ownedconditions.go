@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ownedConditions reads from an object's managedFields which condition types the field managers own in status.conditions; the result is for
-// RemoveStale of package conditions. Types are found where the list is a map list by type; elsewhere (see wholeList), and where
-// managedFields were stripped, none is owned. Nothing is read before the function is called for the first time.
+// ownedConditions returns a function that reports, from an object's managedFields, whether the field managers own a condition type in
+// status.conditions; the result is for RemoveStale of package conditions. It finds types only if the list is a map list by type. Otherwise
+// (see wholeList), and without managedFields, no type is owned. The first call of the function reads the fields.
 func ownedConditions(fields []metav1.ManagedFieldsEntry, managers ...string) func(conditionType string) bool {
 	var types []string
 	read := false
@@ -21,9 +21,9 @@ func ownedConditions(fields []metav1.ManagedFieldsEntry, managers ...string) fun
 	}
 }
 
-// wholeList reports whether one of the field managers was the last to write status.conditions as one value, as everybody does where
-// the list is not a map list by type (x-kubernetes-list-type atomic, the default of CRDs). managedFields do not have then who
-// has written which of the conditions; some may be those of other writers.
+// wholeList reports whether one of the field managers was the last to write status.conditions as one value. All managers do that if
+// the list is not a map list by type (x-kubernetes-list-type atomic, the default of CRDs). Then managedFields do not show which manager
+// wrote which condition; some may belong to other writers.
 func wholeList(fields []metav1.ManagedFieldsEntry, managers ...string) bool {
 	whole := false
 	eachConditions(fields, managers, func(items map[string]json.RawMessage) {
@@ -47,7 +47,7 @@ func ownedTypes(fields []metav1.ManagedFieldsEntry, managers []string) []string 
 	return types
 }
 
-// eachConditions calls do with the fields of status.conditions in each entry of the managers; nil if it has none there.
+// eachConditions calls do with the fields of status.conditions in each entry of the managers; nil if the entry has none.
 func eachConditions(fields []metav1.ManagedFieldsEntry, managers []string, do func(items map[string]json.RawMessage)) {
 	for _, entry := range fields {
 		if entry.FieldsV1 == nil || !slices.Contains(managers, entry.Manager) {

@@ -12,13 +12,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// owners is what a pipeline remembers of each owner between passes: its UID, and the resourceVersion of the engine's last
-// write to it until the cache shows it, so that no pass decides on a status or on metadata that the engine has itself
-// replaced. Resource versions are compared as KEP-5504 says.
+// owners has the state of each owner between passes: its UID, and the resourceVersion of the engine's last write to it until the cache
+// shows it, so that no pass decides on a status or on metadata that the engine has replaced. Resource versions are compared as KEP-5504
+// specifies.
 type owners struct {
 	mu     sync.Mutex
 	owners map[client.ObjectKey]state
-	// types are the condition types that were noted last: owners of a kind mostly have the same, and share them.
+	// types are the most recently recorded condition types. Owners of a kind usually have the same types, and share the slice.
 	types []string
 }
 
@@ -26,18 +26,18 @@ type state struct {
 	uid     types.UID
 	written freshness.Write     // the last write of the engine, until the cache shows it
 	types   []string            // of the conditions that this process has set and that may be stored
-	unkept  *[]metav1.Condition // of the last pass, where the owner's type does not keep them
+	unkept  *[]metav1.Condition // conditions of the last pass that the owner's type does not keep
 	paused  bool
-	failure *failure // nil when the last pass had no error to log
+	failure *failure // nil if the last pass had no error to log
 }
 
-// failure is what was logged last about the errors of an owner.
+// failure is the most recently logged error of an owner.
 type failure struct {
 	text  string
-	until time.Time // when the same is logged again
+	until time.Time // the time to log the same error again
 }
 
-// Seen notes the owner and returns the UID of the object that it has replaced under the same name, if any.
+// Seen records the owner and returns the UID of a former object of the same name, if any.
 func (o *owners) Seen(owner client.Object) (previous types.UID, replaced bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,7 +53,7 @@ func (o *owners) Seen(owner client.Object) (previous types.UID, replaced bool) {
 	return last.uid, known
 }
 
-// Wrote remembers the version that a write of the engine gave to the owner.
+// Wrote records the resourceVersion of the owner after a write of the engine.
 func (o *owners) Wrote(owner client.Object, now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -64,8 +64,8 @@ func (o *owners) Wrote(owner client.Object, now time.Time) {
 	}
 }
 
-// Stale reports whether the cache still shows the owner as it was before the engine's last write. Past the deadline,
-// and for versions that cannot be compared, it gives up and lets the pass go: the API server's preconditions guard it.
+// Stale reports whether the cache still shows the owner before the engine's last write. After the deadline, and for versions that
+// cannot be compared, it returns false: the API server's preconditions protect the owner.
 func (o *owners) Stale(owner client.Object, now time.Time, deadline time.Duration) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -82,8 +82,8 @@ func (o *owners) Stale(owner client.Object, now time.Time, deadline time.Duratio
 	return false
 }
 
-// NoteTypes remembers the condition types of a pass. When its status could not be stored, those of the pass before may
-// still be there.
+// NoteTypes records the condition types of a pass. If its status was not stored, the types of the pass before are kept, too, because
+// they may still be stored.
 func (o *owners) NoteTypes(owner client.Object, types []string, stored bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,8 +115,8 @@ func (o *owners) HasSet(owner client.Object, conditionType string) bool {
 	return last.uid == owner.GetUID() && slices.Contains(last.types, conditionType)
 }
 
-// Pause notes whether the owner is paused and reports whether that is news. An owner that is seen for the first time and is not
-// paused is none.
+// Pause records whether the owner is paused and reports whether that is a change. An unpaused owner that is seen for the first time is
+// not a change.
 func (o *owners) Pause(owner client.Object, paused bool) (changed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,8 +130,8 @@ func (o *owners) Pause(owner client.Object, paused bool) (changed bool) {
 	return true
 }
 
-// NewFailure notes the errors of a pass and reports whether they are to be logged: they differ from those that were logged last, or
-// that was so long ago.
+// NewFailure records the errors of a pass and reports whether to log them: they differ from the last logged ones, or
+// those were logged longer ago than repeat.
 func (o *owners) NewFailure(owner client.ObjectKey, text string, now time.Time, repeat time.Duration) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -146,7 +146,7 @@ func (o *owners) NewFailure(owner client.ObjectKey, text string, now time.Time, 
 	return true
 }
 
-// Succeeded notes that a pass had no error to log.
+// Succeeded records that a pass had no error to log.
 func (o *owners) Succeeded(owner client.ObjectKey) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -156,7 +156,7 @@ func (o *owners) Succeeded(owner client.ObjectKey) {
 	}
 }
 
-// Unkept returns the conditions of the pass before that the owner's type does not keep, and whether there was one.
+// Unkept returns the conditions of the pass before that the owner's type does not keep, and whether there was a pass.
 func (o *owners) Unkept(owner client.Object) (known bool, list []metav1.Condition) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -167,7 +167,7 @@ func (o *owners) Unkept(owner client.Object) (known bool, list []metav1.Conditio
 	return true, *last.unkept
 }
 
-// NoteUnkept remembers the conditions that the owner's type does not keep.
+// NoteUnkept records the conditions that the owner's type does not keep.
 func (o *owners) NoteUnkept(owner client.Object, list []metav1.Condition) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -178,7 +178,7 @@ func (o *owners) NoteUnkept(owner client.Object, list []metav1.Condition) {
 	}
 }
 
-// Forget drops an owner that is gone and returns the UID that it had.
+// Forget drops the state of a deleted owner and returns its UID.
 func (o *owners) Forget(owner client.ObjectKey) (uid types.UID, known bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

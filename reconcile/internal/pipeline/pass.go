@@ -10,8 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// reconcile is the order of one pass: fetch, compose, plan, health, apply when nothing blocks it, status, and then the
-// events of what was stored.
+// reconcile runs one pass: fetch, compose, plan, health, apply unless it is blocked, status, and then the events of stored changes.
 func (p *pass[T, F, O]) reconcile(ctx context.Context, report *reconcile.Report) {
 	p.begin(ctx)
 	fetched := p.fetch(ctx)
@@ -41,7 +40,7 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *reconcile.Report)
 // ofChildren reports whether the components are the applied children.
 func (p *pass[T, F, O]) ofChildren() bool { return p.phases.health == nil && p.Children != nil }
 
-// compose makes the observation of what was fetched; without a phase for that it is what was fetched.
+// compose computes the observation from the fetched state. Without a composer the observation is the fetched state.
 func (p *pass[T, F, O]) compose(ctx context.Context, fetched F) {
 	switch {
 	case p.broken != nil:
@@ -54,7 +53,7 @@ func (p *pass[T, F, O]) compose(ctx context.Context, fetched F) {
 	}
 }
 
-// observeApply lets the observation take in what became of the plan.
+// observeApply passes the result of the plan to the observation.
 func (p *pass[T, F, O]) observeApply(ctx context.Context, report *reconcile.Report) {
 	observer := p.phases.applyObserver
 	if observer == nil {
@@ -66,8 +65,8 @@ func (p *pass[T, F, O]) observeApply(ctx context.Context, report *reconcile.Repo
 	})
 }
 
-// blocked returns why nothing may be applied: a phase that panicked, an error of planning, a plan or a pass that exceeds the
-// budget, a read that failed (reported by the phase or not), or a component that blocks.
+// blocked returns the reasons that prevent the apply: a phase that panicked, an error of planning, a plan or a pass that exceeds the
+// budget, a failed read (whether or not the phase reports it), or a component that blocks.
 func (p *pass[T, F, O]) blocked(ctx context.Context) error {
 	if p.over = late(ctx); p.over == nil {
 		p.over = budget(p.Budget).check(&p.plan)
@@ -85,7 +84,7 @@ func (p *pass[T, F, O]) blocked(ctx context.Context) error {
 	return errors.Join(reasons...)
 }
 
-// held is the plan with the finalizer on, for a reconciler that has a deletion to carry out.
+// held returns the plan. If the reconciler has a finalizer phase, the plan keeps the finalizer.
 func (p *pass[T, F, O]) held() reconcile.PlanResult {
 	plan := p.plan
 	if p.phases.finalizer != nil {
@@ -94,7 +93,7 @@ func (p *pass[T, F, O]) held() reconcile.PlanResult {
 	return plan
 }
 
-// apply carries out the plan and notes a write of the owner's metadata.
+// apply applies the plan and records a write of the owner's metadata.
 func (p *pass[T, F, O]) apply(ctx context.Context, report *reconcile.Report, plan reconcile.PlanResult) {
 	before := p.owner.GetResourceVersion()
 	p.step(ctx, reconcile.PhaseApply, func(ctx context.Context) { report.Applied = p.Applier.Apply(ctx, p.owner, plan) })
@@ -106,8 +105,8 @@ func (p *pass[T, F, O]) apply(ctx context.Context, report *reconcile.Report, pla
 	p.over = late(ctx)
 }
 
-// requeue asks for the pass that the plan wants, also when its apply is blocked. A poll (RequeueAfter) is left out when a system outside of
-// the cluster has failed: it would stand in for the backoff of the very system that is away.
+// requeue schedules the pass that the plan requests, also if the apply is blocked. It ignores a poll (RequeueAfter) if an external
+// system has failed, because the poll would replace the backoff for that system.
 func (p *pass[T, F, O]) requeue(report *reconcile.Report) {
 	if unobserved(&report.Applied) {
 		report.Outcome.Requeue(observedWithin)
@@ -124,13 +123,13 @@ func (p *pass[T, F, O]) requeue(report *reconcile.Report) {
 	}
 }
 
-// failedOutside reports whether one of the errors is that of a system outside of the cluster.
+// failedOutside reports whether one of the errors comes from an external system.
 func failedOutside(errs []error) bool {
 	var outside interface{ ExternalSystem() string }
 	return errors.As(errors.Join(errs...), &outside)
 }
 
-// errs are the errors of the pass that no component reports: unreported reads, an error of planning, a panic, an exceeded
+// errs returns the errors of the pass that no component reports: unreported reads, an error of planning, a panic, an exceeded
 // budget, refused writes.
 func (p *pass[T, F, O]) errs(report *reconcile.Report) []error {
 	var errs []error
@@ -159,8 +158,8 @@ func reported(components []health.Component, failed error) bool {
 	})
 }
 
-// finalize is the pass of an owner that is being deleted: fetch, plan the deletion, carry it out. While something keeps
-// the owner, its status says what; once the finalizer is gone nothing more is done for it.
+// finalize runs the pass of an owner that is being deleted: fetch, plan the deletion, apply it. While the owner is
+// kept, its status shows the reason. After the finalizer is removed, the pass does nothing more.
 func (p *pass[T, F, O]) finalize(ctx context.Context, report *reconcile.Report) {
 	if p.Finalizer == "" || !slices.Contains(p.owner.GetFinalizers(), p.Finalizer) {
 		return
@@ -184,7 +183,7 @@ func (p *pass[T, F, O]) finalize(ctx context.Context, report *reconcile.Report) 
 	p.status(ctx, report, p.errs(report))
 }
 
-// migrate rewrites an owner that is in an older form, and reports whether the pass ends with that.
+// migrate rewrites an owner that has an older form, and reports whether the pass ends after that.
 func (p *pass[T, F, O]) migrate(ctx context.Context, report *reconcile.Report) (ends bool) {
 	if p.phases.migrator == nil {
 		return false

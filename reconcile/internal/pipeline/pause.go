@@ -13,21 +13,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// ConditionPaused is the condition of an owner that is paused by its annotation. It is there only while it is True.
+// ConditionPaused is the condition of an owner that is paused by its annotation. It is present only while it is True.
 const ConditionPaused = "Paused"
 
 // DefaultPauseAnnotation is the annotation that pauses an owner unless the controller names another one.
 const DefaultPauseAnnotation = "reconcilekit.dev/paused"
 
-// IsPaused reports whether the annotation of the object is exactly "true". Nothing is read
-// around a paused owner, and nothing of it is written, also while it is being deleted: not its children, not its finalizer, and of its
-// status only [ConditionPaused].
+// IsPaused reports whether the annotation of the object is exactly "true". The operator reads no objects for a paused owner. It writes
+// neither the children nor the finalizer, also during deletion, and only [ConditionPaused] of the status.
 func IsPaused(object client.Object, annotation string) bool {
 	return object.GetAnnotations()[annotation] == "true"
 }
 
-// rest is the pass of a paused owner: it writes the condition that says so, once, and leaves the others as they are, with the
-// generation that they are about.
+// rest is the pass of a paused owner. It writes the condition Paused, once, and leaves the other conditions unchanged, with their
+// observed generation.
 func (p *pass[T, F, O]) rest(ctx context.Context, report *reconcile.Report) {
 	report.Paused = true
 	if !p.keeps(ConditionPaused) {
@@ -65,7 +64,7 @@ func (p *pass[T, F, O]) rest(ctx context.Context, report *reconcile.Report) {
 	}
 }
 
-// pausedBy says why an owner is paused, and what that means.
+// pausedBy returns the message of the pause: its cause and its effect.
 func (p *Pipeline[T, F, O]) pausedBy() string {
 	return "Paused by the annotation " + p.PauseAnnotation + ": the object and its children are left as they are"
 }

@@ -23,83 +23,83 @@ import (
 )
 
 const (
-	// DefaultTerminalRetry is how soon a write that the API server refused for good is tried again when nothing wakes
-	// the owner earlier: its cause (a missing right, an admission policy, a foreign owner) may not be watched.
+	// DefaultTerminalRetry is the delay before a write that the API server refused permanently is retried, unless an event enqueues
+	// the owner earlier: the cause (a missing permission, an admission policy, a foreign owner) may not be watched.
 	DefaultTerminalRetry = time.Minute
-	// minBackoff and maxBackoff are those of controller-runtime's default rate limiter.
+	// minBackoff and maxBackoff are the limits of controller-runtime's default rate limiter.
 	minBackoff = 5 * time.Millisecond
 	maxBackoff = 1000 * time.Second
 )
 
-// Applier carries out what a pass has decided; an engine of package reconcile/apply/engine is one.
+// Applier applies the plan of a pass. An engine of package reconcile/apply/engine is an Applier.
 type Applier interface {
-	// Apply brings the cluster to the set: deletes, applies, prunes. It keeps the metadata of owner (its finalizers and
-	// inventory, and resourceVersion with it) at what it has written.
+	// Apply applies the plan: it deletes, applies and prunes objects. It updates the metadata of owner (its finalizers,
+	// inventory and resourceVersion) after its writes.
 	Apply(ctx context.Context, owner client.Object, plan reconcile.PlanResult) apply.Result
-	// Confirm returns nil when the API server has the owner, as far as this process has written or read it there; it reads it if need be.
+	// Confirm returns nil if the API server has the owner. It sends a read unless this process has already written or read the owner there.
 	Confirm(ctx context.Context, owner client.Object) error
-	// Forget releases what is remembered of an owner that is gone.
+	// Forget drops the state of a deleted owner.
 	Forget(owner types.UID)
 }
 
-// StatusWriter stores what a pass has found out about its owner; a Writer of package reconcile/internal/status is one.
+// StatusWriter stores the status of an owner. A Writer of package reconcile/internal/status is a StatusWriter.
 type StatusWriter interface {
-	// WriteStatus stores the status of after, when it differs from that of before, in one request that leaves the
-	// conditions of other writers alone; managed lists the condition types that are ours.
+	// WriteStatus stores the status of after, if it differs from that of before, in one request that preserves the
+	// conditions of other writers; managed lists the condition types of this controller.
 	WriteStatus(ctx context.Context, before, after client.Object, managed []string) (written bool, err error)
-	// Rewrite stores what after, a form of the owner, has different from before, status left out. See [reconcile.Migrator].
+	// Rewrite stores the differences between before and after, another form of the owner, except for the status. See [reconcile.Migrator].
 	Rewrite(ctx context.Context, before, after client.Object) (written bool, err error)
 }
 
-// Config configures a [Pipeline], whatever the types of its reconciler. Name, Reader, Applier and StatusWriter are required.
+// Config configures a [Pipeline] for any types of its reconciler. Name, Reader, Applier and StatusWriter are required.
 type Config struct {
 	// Name is the controller's name, for logs.
 	Name string
-	// Reader is the manager's cached client; it reads the owner, and all else when there is no Tracker.
+	// Reader is the manager's cached client. It reads the owner, and all other objects if there is no Tracker.
 	Reader client.Reader
-	// Applier writes what the plan says.
+	// Applier applies the plan.
 	Applier Applier
 	// StatusWriter writes the owner's status.
 	StatusWriter StatusWriter
-	// Tracker gives out the reader of each pass; nil reads with Reader and tracks nothing.
+	// Tracker returns the reader of each pass. Nil reads with Reader and tracks nothing.
 	Tracker Tracker
-	// Decorate sets status fields before the reconciler does as a [reconcile.StatusDecorator]; nil sets none. It is for what sets up
-	// pipelines, such as for the members of a group.
+	// Decorate sets status fields before the reconciler does as a [reconcile.StatusDecorator]. Optional. It is for callers that build
+	// pipelines, for example for the members of a group.
 	Decorate func(owner client.Object, observation any)
-	// Children reports the health of the children after they were applied, for a reconciler whose observation has no GetComponentHealth. The
-	// conditions of a reconciliation that applies nothing stay as they are. Nil reports none.
+	// Children reports the health of the children after they were applied, for a reconciler whose observation has no GetComponentHealth. A
+	// reconciliation that applies nothing does not change the conditions of children. Nil reports none.
 	Children func(ctx context.Context, owner client.Object, result *apply.Result) []health.Component
 	// Finalizer is the name of the finalizer that the Applier keeps on owners that need one; empty means that no owner
 	// has one, and deletion is left to garbage collection.
 	Finalizer string
-	// FieldManager is the name under which the Applier writes: conditions that it wrote in an earlier pass and that no
+	// FieldManager is the field manager of the Applier. Conditions that it wrote in an earlier pass and that no
 	// component has any more are removed. Empty removes none.
 	FieldManager string
-	// Domain is that of the Applier's labels and annotations, which the phases do not see on the owner, see [apply.IsEngineKey].
+	// Domain is the domain of the Applier's labels and annotations. The pipeline hides them from the phases, see [apply.IsEngineKey].
 	// Empty is the default domain.
 	Domain string
-	// FormerManagers are names under which earlier versions of the operator wrote the status: their conditions are as those of
-	// FieldManager.
+	// FormerManagers are the field managers with which earlier versions of the operator wrote the status. Their conditions are treated as
+	// those of FieldManager.
 	FormerManagers []string
 	// Recorder announces condition transitions; nil announces none.
 	Recorder events.EventRecorder
-	// Observer is told of phases and passes; nil tells nobody.
+	// Observer receives the events of phases and passes. Optional.
 	Observer reconcile.Observer
-	// Clock tells the time; nil is the real clock.
+	// Clock returns the time; nil is the real clock.
 	Clock clock.PassiveClock
-	// Grace is how long an infrastructure failure leaves a component's condition as it was; zero is health's default, 10 s.
+	// Grace is how long an infrastructure failure does not change a component's condition; zero is health's default, 10 s.
 	Grace time.Duration
-	// LagDeadline is how long a pass waits for a cache that does not show the engine's last write to the owner; zero is 10 s,
-	// negative waits for nothing. It is that of the apply engine.
+	// LagDeadline is how long a pass waits for a cache that does not show the engine's last write to the owner. Zero means 10 s,
+	// a negative value disables the wait. It equals that of the apply engine.
 	LagDeadline time.Duration
-	// Budget limits what a pass may take; its zero fields mean their defaults.
+	// Budget limits a pass. Its zero fields mean their defaults.
 	Budget reconcile.Budget
-	// TerminalRetry overrides [DefaultTerminalRetry]; zero leaves it.
+	// TerminalRetry overrides [DefaultTerminalRetry]. Zero means the default.
 	TerminalRetry time.Duration
-	// PauseAnnotation overrides [DefaultPauseAnnotation]; empty leaves it.
+	// PauseAnnotation overrides [DefaultPauseAnnotation]. Empty means the default.
 	PauseAnnotation string
-	// Conditions reports whether the owners have a condition of the type. Others are neither stored nor announced; without [ConditionPaused] the
-	// status of a paused owner stays as it is. Nil keeps all.
+	// Conditions reports whether the owners have a condition of the type. Other conditions are neither stored nor announced. Without
+	// [ConditionPaused] the status of a paused owner does not change. Nil keeps all.
 	Conditions func(conditionType string) bool
 }
 
@@ -113,13 +113,13 @@ type Pipeline[T reconcile.Owner, F, O any] struct {
 	owners     *owners
 	failures   workqueue.TypedRateLimiter[ctrl.Request]
 	read       []client.GetOption // of the owner
-	managers   []string           // whose conditions are ours
+	managers   []string           // whose conditions belong to this controller
 }
 
 var _ ctrl.Reconciler = (*Pipeline[reconcile.Owner, any, any])(nil)
 
-// New checks the configuration and returns the pipeline that runs the reconciler. The error names the field that is missing, or the phase
-// that does not fit, see [CheckPhases].
+// New checks the configuration and returns the pipeline of the reconciler. The error names the missing field or the invalid
+// phase, see [CheckPhases].
 func New[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O], config Config) (*Pipeline[T, F, O], error) {
 	for _, required := range []struct {
 		field   string
@@ -169,8 +169,8 @@ func New[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O], 
 	}, nil
 }
 
-// ownerRead lets a typed owner share with the cache what lies below its fields. A pass replaces fields of its metadata
-// and copies it for the phases; an unstructured owner it would change in the cache.
+// ownerRead lets a typed owner share data below its fields with the cache. A pass replaces fields of the owner's metadata
+// and copies the owner for the phases. An unstructured owner is copied, because a pass would change the cached object.
 func ownerRead(owner client.Object) []client.GetOption {
 	if _, shared := owner.(runtime.Unstructured); shared {
 		return nil

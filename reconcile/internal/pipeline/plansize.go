@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// largestChild reports how much each kind has of a plan, the three largest first.
+// largestChild returns the share of each kind in a plan as text, for the three largest kinds.
 func largestChild(plan *apply.Plan, size func(*apply.Child) int, unit string) string {
 	sizes := map[string]int{}
 	for i := range plan.Children {
@@ -35,7 +35,7 @@ func largestChild(plan *apply.Plan, size func(*apply.Child) int, unit string) st
 	return strings.Join(parts, ", ")
 }
 
-// kindOf is the kind of a child as it says it, or the name of its Go type.
+// kindOf returns the kind of a child, or the name of its Go type if the child has no kind.
 func kindOf(child *apply.Child) string {
 	if child.Object == nil {
 		return reflect.Indirect(reflect.ValueOf(child.Configuration)).Type().Name()
@@ -46,7 +46,7 @@ func kindOf(child *apply.Child) string {
 	return reflect.Indirect(reflect.ValueOf(child.Object)).Type().Name()
 }
 
-// sizeOf is the size of a child: of kinds of Kubernetes their encoded size, of others the sum of their texts.
+// sizeOf returns the size of a child: the encoded size for kinds of Kubernetes, the sum of the strings for others.
 func sizeOf(child *apply.Child) int {
 	if sized, ok := child.Object.(interface{ Size() int }); ok {
 		return sized.Size()
@@ -98,7 +98,7 @@ func sizeOfValue(v reflect.Value) int {
 	}
 }
 
-// textsOf returns a map of texts, as labels are, which is looked at without an allocation for each entry.
+// textsOf returns v as a map of strings, such as labels, which can be iterated without an allocation for each entry.
 func textsOf(v reflect.Value) (map[string]string, bool) {
 	if v.Type() != reflect.TypeFor[map[string]string]() || !v.CanInterface() {
 		return nil, false

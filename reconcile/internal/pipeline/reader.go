@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
-// notingReader remembers the reads of a pass that failed, whether or not the phase reports them: what could not be read
-// must neither be pruned nor be planned without.
+// notingReader records the failed reads of a pass, whether or not the phase reports them: the pass must neither prune objects that it
+// could not read nor plan without them.
 type notingReader struct {
 	client.Reader
 
@@ -45,17 +45,17 @@ func (r *notingReader) note(err error) error {
 	return err
 }
 
-// Tracker gives out the reader of a pass and remembers what was read with it, so that a change of any of it wakes the
-// owner. The package reconcile/controller has one.
+// Tracker returns the reader of a pass and records its reads, so that a change of any of them enqueues the owner. The package
+// reconcile/controller has an implementation.
 type Tracker interface {
-	// Begin starts a pass of the owner. The reads of the returned reader are tracked for it at once; end, called once,
-	// replaces what earlier passes had tracked.
+	// Begin starts a pass of the owner. It tracks the reads of the returned reader immediately. End, called once,
+	// drops the reads of earlier passes.
 	Begin(owner client.ObjectKey) (r reconcile.Reader, end func())
-	// Forget drops all that is tracked for an owner that is gone.
+	// Forget drops the reads of a deleted owner.
 	Forget(owner client.ObjectKey)
 }
 
-// untracked is the Tracker of a Pipeline without one: nothing is remembered.
+// untracked is the Tracker of a Pipeline without one. It records nothing.
 type untracked struct{ reader reconcile.Reader }
 
 func (u untracked) Begin(client.ObjectKey) (r reconcile.Reader, end func()) {
@@ -63,17 +63,17 @@ func (u untracked) Begin(client.ObjectKey) (r reconcile.Reader, end func()) {
 }
 func (untracked) Forget(client.ObjectKey) {}
 
-// NotYetError is the answer of a reader that will know later. The pass ends without planning, writing or reporting
-// anything; the reader wakes the owner when it knows.
+// NotYetError is the error of a reader whose data is not available yet. The pass ends without planning, writing or reporting
+// anything. The reader enqueues the owner when the data is available.
 type NotYetError struct {
-	// What is not known yet.
+	// What names the missing data.
 	What string
 }
 
-// Error names what is not known yet.
+// Error names the missing data.
 func (e *NotYetError) Error() string { return e.What + " is not known yet" }
 
-// Derived notes a value that could not be had like any other read.
+// Derived reads a derived value, and records a failure like that of any other read.
 func (r *notingReader) Derived(ctx context.Context, d derived.Derivation) (any, error) {
 	value, err := derived.Through(r.Reader).Derived(ctx, d)
 	return value, r.note(err)

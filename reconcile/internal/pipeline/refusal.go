@@ -10,18 +10,17 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// Reasons of the errors of the apply engine, as conditions show them.
+// Reasons of the errors of the apply engine in conditions.
 const (
-	// reasonOwnedByAnother: an object of the plan exists and is somebody else's.
+	// reasonOwnedByAnother: an object of the plan exists and another controller or user owns it.
 	reasonOwnedByAnother = "OwnedByAnother"
 	// reasonFieldsContested: other field managers own planned fields.
 	reasonFieldsContested = "FieldsContested"
-	// reasonDeletedByOthers: an object of the plan is deleted as often as it is made.
+	// reasonDeletedByOthers: an object of the plan is deleted each time it is created.
 	reasonDeletedByOthers = "DeletedByOthers"
 )
 
-// categorize gives an error of the apply engine the category and reason that conditions show, and lets the message name
-// the object.
+// categorize adds to an error of the apply engine the category and reason for conditions, and the object to the message.
 func categorize(err error) error {
 	var owned *apply.OwnedByAnotherError
 	if errors.As(err, &owned) {
@@ -44,7 +43,7 @@ func categorize(err error) error {
 	return err
 }
 
-// objectOf returns the object that an error concerns, if it is that of a write.
+// objectOf returns the object that an error concerns, if it is the error of a write.
 func objectOf(err error) (object apply.ObjectResult, known bool) {
 	var concerns *apply.ObjectError
 	if errors.As(err, &concerns) {
@@ -53,8 +52,8 @@ func objectOf(err error) (object apply.ObjectResult, known bool) {
 	return object, false
 }
 
-// settled reports whether trying again at once cannot help although the error is a conflict: an owner or a field manager
-// has to give way first.
+// settled reports whether an immediate retry of a conflict cannot succeed, because another owner or field manager
+// has to change first.
 func settled(err error) bool {
 	var owned *apply.OwnedByAnotherError
 	var contested *apply.ContestedError
@@ -62,20 +61,20 @@ func settled(err error) bool {
 	return errors.As(err, &owned) || errors.As(err, &contested) || errors.As(err, &deleted)
 }
 
-// refused reports whether the API server has answered with something whose cause need not be watched: a missing right,
+// refused reports whether the API server has refused a request for a cause that may not be watched: a missing permission,
 // an admission policy, a quota.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) && !apierrors.IsNotFound(err)
 }
 
-// awaitsEvent reports whether an error is one of those that are not tried again because an event follows when it is cured.
+// awaitsEvent reports whether an error is not retried because an event follows when its cause is resolved.
 func awaitsEvent(err error) bool {
 	category := health.Categorize(err).Category
 	return !category.Retries() && !category.Terminal()
 }
 
-// splitErrors returns the parts of joined errors, however deep they are joined.
+// splitErrors returns the parts of joined errors at any depth.
 func splitErrors(err error) []error {
 	if err == nil {
 		return nil

@@ -8,22 +8,22 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// readShare is the part of the limit that reads may take. The rest is left for writes, so that each pass gets further than the one
-// before, however much it has to look at first.
+// readShare is the divisor of the limit for reads. The rest is reserved for writes, so that each pass makes progress
+// regardless of the number of its reads.
 const readShare = 2
 
 type requestCounterKey struct{}
 
-// requestCounter is the context of a pass that has itself as a value: one allocation in each pass instead of two.
+// requestCounter is the context of a pass and its own value, which saves an allocation in each pass.
 type requestCounter struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // requestCounter is a context
 
 	limit       int64
 	reason      string
 	sent, reads atomic.Int64
 }
 
-// Value returns the counter, or what the context of the pass has.
+// Value returns the counter, or the value of the context of the pass.
 func (c *requestCounter) Value(k any) any {
 	if _, mine := k.(requestCounterKey); mine {
 		return c
@@ -31,7 +31,8 @@ func (c *requestCounter) Value(k any) any {
 	return c.Context.Value(k)
 }
 
-// limitRequests returns the context of a pass that may send so many requests; a negative limit is none. The error of a further one has the reason.
+// limitRequests returns the context of a pass that may send at most limit requests; a negative limit means no limit. The error of a further
+// request has the reason.
 func limitRequests(ctx context.Context, limit int, reason string) context.Context {
 	if limit < 0 {
 		return ctx
@@ -39,7 +40,7 @@ func limitRequests(ctx context.Context, limit int, reason string) context.Contex
 	return &requestCounter{Context: ctx, limit: int64(limit), reason: reason}
 }
 
-// CountRead takes a read from what the pass may send. The error names the limit.
+// CountRead counts a read against the limit of the pass. The error names the limit.
 func CountRead(ctx context.Context) error {
 	c, limited := ctx.Value(requestCounterKey{}).(*requestCounter)
 	if !limited {
@@ -51,7 +52,7 @@ func CountRead(ctx context.Context) error {
 	return c.send()
 }
 
-// CountWrite takes a write from what the pass may send. The error names the limit.
+// CountWrite counts a write against the limit of the pass. The error names the limit.
 func CountWrite(ctx context.Context) error {
 	c, limited := ctx.Value(requestCounterKey{}).(*requestCounter)
 	if !limited {
@@ -67,7 +68,7 @@ func (c *requestCounter) send() error {
 	return nil
 }
 
-// exceeded is a failure that a further pass ends: what this one has done is done.
+// exceeded returns an error that a further pass resolves, because the work of this pass is kept.
 func (c *requestCounter) exceeded() error {
 	return health.NewError(health.Infrastructure, c.reason, fmt.Sprintf(
 		"a pass may send at most %d requests, half of them reads (Budget.MaxRequests), and has sent them; the next one goes on", c.limit), nil)

@@ -14,13 +14,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// claimRetry is the delay before an owner is read again that its shard could not claim yet. Only a claim and the release
+// claimRetry is the delay before a pass reads an owner again that its shard could not claim yet. Only a claim and the release
 // of an owner that is no longer selected make a read return a conflict.
 const claimRetry = time.Second
 
-// Reconcile runs one pass for the owner that the request names. A mistake of the program comes back as a terminal error of
-// controller-runtime, which counts and logs it and does not try again; the result has the time after which a pass may find
-// another world all the same, which the controllers of reconcile/controller see to.
+// Reconcile runs one pass for the owner of the request. It returns a mistake of the program as a terminal error of
+// controller-runtime, which counts and logs it and does not retry. The result has the delay after which a pass may succeed
+// nevertheless; the controllers of reconcile/controller schedule it.
 func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	ctx, end := budget(p.Budget).limit(ctx)
 	defer end()
@@ -61,7 +61,7 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 	return p.conclude(ctx, &report)
 }
 
-// conclude turns the outcome of the pass into what controller-runtime is told.
+// conclude converts the outcome of the pass to the result for controller-runtime.
 func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *reconcile.Report) (ctrl.Result, error) {
 	var backoff time.Duration
 	if len(report.Outcome.Retry) > 0 {
@@ -88,7 +88,7 @@ func (p *Pipeline[T, F, O]) conclude(ctx context.Context, report *reconcile.Repo
 	return result, err
 }
 
-// notSent reports whether an error is nothing but calls that were not sent, because a system outside of the cluster is away, and until when.
+// notSent reports whether an error consists only of calls that were not sent because an external system is unavailable, and until when.
 func notSent(err error) (until time.Time, all bool) {
 	if unsent, ok := err.(interface{ NotSentUntil() time.Time }); ok {
 		return unsent.NotSentUntil(), true
@@ -119,7 +119,7 @@ func (p *Pipeline[T, F, O]) forget(request ctrl.Request) {
 	p.failures.Forget(request)
 }
 
-// mistakesOf joins the terminal errors that are mistakes of the program; nil when there are none.
+// mistakesOf joins the terminal errors that are mistakes of the program; nil if there are none.
 func mistakesOf(o *reconcile.Outcome) error {
 	var list []error
 	for _, err := range o.Terminal {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// phaseSignature is the signature of the only method of an interface.
+// phaseSignature returns the signature of the only method of an interface.
 func phaseSignature[I any]() reflect.Type { return reflect.TypeFor[I]().Method(0).Type }
 
-// signatureOf is the type of a function without results.
+// signatureOf returns the type of a function without results.
 func signatureOf(in ...reflect.Type) reflect.Type { return reflect.FuncOf(in, nil, false) }
 
-// checkSignatures compares the methods of a type with those that are expected, by name; a nil signature is not compared. The
-// expected ones may be missing.
+// checkSignatures compares the methods of a type with the expected ones, by name. It does not compare a nil signature. The
+// type may lack expected methods.
 func checkSignatures(of reflect.Type, expected map[string]reflect.Type) (errs []error) {
 	all := methodsOf(of)
 	for _, phase := range slices.Sorted(maps.Keys(expected)) {
@@ -42,7 +42,7 @@ func hasSignature(of reflect.Type, method string, expected reflect.Type) bool {
 	return ok && bare(all, found) == expected
 }
 
-// methodsOf is the type that has the methods of the value and of the pointer.
+// methodsOf returns the type that has the methods of the value and of the pointer.
 func methodsOf(of reflect.Type) reflect.Type {
 	if of.Kind() == reflect.Pointer || of.Kind() == reflect.Interface {
 		return of
@@ -55,7 +55,7 @@ func hasMethod(of reflect.Type, method string) bool {
 	return found
 }
 
-// misspelt are the methods whose names are nearly that of a phase that is missing. One without parameters is none: every
+// misspelt returns errors for methods whose names resemble that of a missing phase. It ignores methods without parameters, because every
 // phase has some.
 func misspelt(of, all reflect.Type, phase string, expected reflect.Type) (errs []error) {
 	for method := range all.Methods() {
@@ -67,7 +67,7 @@ func misspelt(of, all reflect.Type, phase string, expected reflect.Type) (errs [
 	return errs
 }
 
-// bare is the type of a method without its receiver.
+// bare returns the type of a method without its receiver.
 func bare(of reflect.Type, method reflect.Method) reflect.Type {
 	if of.Kind() == reflect.Interface {
 		return method.Type
@@ -82,8 +82,8 @@ func bare(of reflect.Type, method reflect.Method) reflect.Type {
 	return reflect.FuncOf(in, out, method.Type.IsVariadic())
 }
 
-// near reports whether a method has the name of a phase with typing errors: case apart, one insertion, removal or change of a
-// letter for each five letters of the name.
+// near reports whether the name of a method matches that of a phase except for typing errors: ignoring case, at most one insertion, removal
+// or change of a letter for each five letters of the name.
 func near(method, phase string) bool {
 	a, b := strings.ToLower(method), strings.ToLower(phase)
 	row := make([]int, len(b)+1)
@@ -105,20 +105,20 @@ func near(method, phase string) bool {
 	return row[len(b)] <= len(b)/lettersPerTypo
 }
 
-// printSignature is a signature as it stands in a file.
+// printSignature formats a signature as Go source.
 func printSignature(method string, signature reflect.Type) string {
 	return method + strings.TrimPrefix(nameOfType(signature), "func")
 }
 
 const lettersPerTypo = 5
 
-// paths are those of packages in the names of instantiated types; aliased are types that an author knows by another name.
+// paths matches package paths in the names of instantiated types; aliased matches types that authors use by another name.
 var (
 	paths   = regexp.MustCompile(`[\w.~-]+/(?:[\w.~-]+/)*`)
 	aliased = regexp.MustCompile(`\b(?:apply\.Plan|verdict\.Component)\b`)
 )
 
-// nameOfType is the name of a type, with the last element of each package's path.
+// nameOfType returns the name of a type, with the last element of each package's path.
 func nameOfType(t reflect.Type) string {
 	return aliased.ReplaceAllStringFunc(paths.ReplaceAllString(t.String(), ""), func(alias string) string {
 		if alias == "apply.Plan" {

@@ -20,11 +20,11 @@ import (
 // names them and the reason. It is absent otherwise.
 const PruneBlocked = "PruneBlocked"
 
-// ReasonOverridden is the reason of the condition Ready while a mutating webhook or policy, or the API server, stores other values in planned
-// fields. The owner is still ready: the change may be intended, such as a registry mirror.
+// ReasonOverridden is the reason of the condition Ready while a mutating webhook or policy, or the API server, stores other values in
+// planned fields. The owner is still ready: the change may be intended, such as a registry mirror.
 const ReasonOverridden = "Overridden"
 
-// status derives the conditions, stores the status when it changed and announces what was stored.
+// status derives the conditions, stores the status if it changed, and announces stored changes.
 func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, errs []error) {
 	after := p.copied()
 	report.Announced = p.announced()
@@ -42,7 +42,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	if decorate := p.decorator(report.Blocked); decorate != nil && complete {
 		if err := p.run(ctx, reconcile.PhaseDecorate, func(context.Context) { decorate(after, manager) }); err != nil {
 			p.broken = err
-			after = p.copied() // half a decoration is none
+			after = p.copied() // discard a partial decoration
 			assessor.Observe(health.Component{Errors: []error{err}, Immediate: true})
 		}
 	}
@@ -63,7 +63,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	p.store(ctx, report, after, manager)
 }
 
-// complete reports whether the observation has all that it is made from: no phase panicked, and no read failed. An answer that rejects the
+// complete reports whether the observation has all its inputs: no phase panicked, and no read failed. A response that rejects the
 // owner's spec is complete.
 func (p *pass[T, F, O]) complete() bool {
 	return p.broken == nil && !slices.ContainsFunc(p.reads.failed, func(err error) bool {
@@ -71,7 +71,7 @@ func (p *pass[T, F, O]) complete() bool {
 	})
 }
 
-// decorator is what sets the domain's part of the status, nil when nothing does.
+// decorator returns the function that sets the domain's part of the status, nil if there is none.
 func (p *pass[T, F, O]) decorator(blocked error) func(T, *conditions.Manager) {
 	switch deleted := !p.owner.GetDeletionTimestamp().IsZero(); {
 	case deleted && p.phases.decorateDeletion != nil:
@@ -89,9 +89,9 @@ func (p *pass[T, F, O]) decorator(blocked error) func(T, *conditions.Manager) {
 	}
 }
 
-// verdict returns what restores the summary that the decorator has set itself, with its announcement, after the engine has
-// made its own. It stands unless something went wrong that no phase knows of, or it calls an owner ready whose children are not as
-// planned.
+// verdict returns a function that restores the summary and its announcement as set by the decorator, after the engine has set its own.
+// The decorator's summary is discarded if an error occurred that no phase knows, or if it reports ready although children differ from
+// the plan.
 func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error, unlike bool) (restore func()) {
 	announcement, set := manager.Announcement(conditions.Ready)
 	verdict, found := manager.Get(conditions.Ready)
@@ -101,7 +101,7 @@ func (p *pass[T, F, O]) verdict(manager *conditions.Manager, errs []error, unlik
 	return func() { manager.Set(verdict.Type, verdict.Status, verdict.Reason, verdict.Message, announcement) }
 }
 
-// follow derives what comes next from the assessment.
+// follow derives the retries and requeues from the assessment.
 func (p *pass[T, F, O]) follow(report *reconcile.Report) {
 	for _, err := range splitErrors(report.Assessment.Retry) {
 		if settled(err) {
@@ -119,7 +119,7 @@ func (p *pass[T, F, O]) follow(report *reconcile.Report) {
 		}
 	}
 	for _, err := range splitErrors(report.Applied.Err()) {
-		// Nothing that is watched brings what a write has not found, such as its namespace.
+		// No watch reports the appearance of an object that a write requires, such as its namespace.
 		if found := categorize(err); awaitsEvent(found) {
 			report.Outcome.Terminal = append(report.Outcome.Terminal, found)
 			report.Outcome.Requeue(p.TerminalRetry)
@@ -131,7 +131,7 @@ func (p *pass[T, F, O]) follow(report *reconcile.Report) {
 	}
 }
 
-// store writes the status. Only what was stored is announced; a write that failed loses nothing of the outcome.
+// store writes the status. It announces only stored changes. A failed write does not change the rest of the outcome.
 func (p *pass[T, F, O]) store(ctx context.Context, report *reconcile.Report, after T, manager *conditions.Manager) {
 	list, managed := p.kept(manager)
 	p.conditions.Set(after, list)
@@ -168,8 +168,8 @@ func (p *Pipeline[T, F, O]) keeps(conditionType string) bool {
 	return p.Conditions == nil || p.Conditions(conditionType)
 }
 
-// kept returns the conditions to store, and the types of those that this pass set. What it set and the owners do not have is left out; a condition of
-// another writer with such a type stays as it is.
+// kept returns the conditions to store, and the types of those that this pass set. It omits conditions that the pass set and the owners
+// do not have. A condition of another writer with such a type does not change.
 func (p *pass[T, F, O]) kept(manager *conditions.Manager) (list []metav1.Condition, managed []string) {
 	list, managed = manager.Conditions(), manager.Managed()
 	if p.Conditions == nil {
@@ -188,8 +188,8 @@ func (p *pass[T, F, O]) kept(manager *conditions.Manager) (list []metav1.Conditi
 	return list, managed
 }
 
-// unstored notes why the status could not be stored. That the owner is gone is no error. Without the status subresource no
-// retry helps: only its definition does, which is not watched.
+// unstored records why the status could not be stored. A deleted owner is not an error. A missing status subresource is not retried,
+// because only a change of the CRD helps, which is not watched.
 func (p *pass[T, F, O]) unstored(report *reconcile.Report, err error) {
 	var missing *status.NoSubresourceError
 	switch {
@@ -201,10 +201,10 @@ func (p *pass[T, F, O]) unstored(report *reconcile.Report, err error) {
 	}
 }
 
-// ownCondition reports which stored conditions are ours, set in an earlier pass or by a former manager. managedFields have it
-// where the list is keyed by type. Where it is one value, all that a former manager has left there are; of its own this process
-// knows which it has set; after a restart it knows of PruneBlocked, Paused, Stalled and Reconciling alone, which nobody else has a use for,
-// as long as nobody else has written the list since.
+// ownCondition returns a function that reports whether a stored condition belongs to this controller, set in an earlier pass or by a former
+// manager. If the list is keyed by type, managedFields have the owner of each condition. If the list is one value, all conditions that a
+// former manager wrote belong to this controller, and those that this process has set. After a restart it recognizes only PruneBlocked,
+// Paused, Stalled and Reconciling, which other writers do not use, until another writer writes the list.
 func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	if p.FieldManager == "" {
 		return nil
@@ -213,7 +213,7 @@ func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	var owned func(conditionType string) bool
 	var former bool
 	return func(conditionType string) bool {
-		if owned == nil { // most passes do not ask
+		if owned == nil { // most passes do not call it
 			fields = p.owner.GetManagedFields()
 			owned = ownedConditions(fields, p.managers...)
 			former = wholeList(fields, p.FormerManagers...)
@@ -226,8 +226,8 @@ func (p *pass[T, F, O]) ownCondition() func(conditionType string) bool {
 	}
 }
 
-// stale reports which stored conditions are removed when they were not set: all that are ours, or, where components and the decorator are not
-// known, those of the engine alone.
+// stale returns a function that reports whether a stored condition is removed if it was not set: all conditions of this controller, or, if
+// components and the decorator are not known, only those of the engine.
 func (p *pass[T, F, O]) stale(known bool) func(conditionType string) bool {
 	own := p.ownCondition()
 	if known || own == nil {
@@ -236,12 +236,12 @@ func (p *pass[T, F, O]) stale(known bool) func(conditionType string) bool {
 	return func(conditionType string) bool { return ofEngine(conditionType) && own(conditionType) }
 }
 
-// ofEngine reports whether the engine alone sets conditions of the type.
+// ofEngine reports whether only the engine sets conditions of the type.
 func ofEngine(conditionType string) bool {
 	return conditionType == PruneBlocked || conditionType == ConditionPaused || setsKstatus(conditionType)
 }
 
-// announced are the conditions of earlier passes that the owner's type does not keep: a transition is one against them.
+// announced returns the conditions of earlier passes that the owner's type does not keep. Transitions are relative to them.
 func (p *pass[T, F, O]) announced() []metav1.Condition {
 	if known, list := p.owners.Unkept(p.owner); known {
 		return list
@@ -249,8 +249,8 @@ func (p *pass[T, F, O]) announced() []metav1.Condition {
 	return nil
 }
 
-// transitions are what is to be announced: conditions that were stored, and those that the owner's type does not keep. Of
-// these nothing is known after a restart; then a pass that stores nothing announces nothing.
+// transitions returns the transitions to announce: of stored conditions, and of those that the owner's type does not keep.
+// The latter are unknown after a restart; then a pass that stores nothing announces nothing.
 func (p *pass[T, F, O]) transitions(
 	report *reconcile.Report, manager *conditions.Manager, kept []metav1.Condition,
 ) []conditions.Transition {
@@ -267,7 +267,7 @@ func (p *pass[T, F, O]) transitions(
 	})
 }
 
-// unkept are the conditions of this pass that are not among those that the owner keeps.
+// unkept returns the conditions of this pass that the owner's type does not keep.
 func (p *pass[T, F, O]) unkept(manager *conditions.Manager, kept []metav1.Condition) (list []metav1.Condition) {
 	for c := range manager.EachManaged {
 		if !has(kept, c.Type) {

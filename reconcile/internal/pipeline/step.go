@@ -18,7 +18,7 @@ import (
 type pass[T reconcile.Owner, F, O any] struct {
 	*Pipeline[T, F, O]
 
-	owner T // as the cache has it; the Applier keeps its metadata current
+	owner T // from the cache; the Applier updates its metadata
 	rc    reconcile.ReconcileContext[T]
 	reads *notingReader
 
@@ -26,7 +26,7 @@ type pass[T reconcile.Owner, F, O any] struct {
 	components  []health.Component
 	plan        reconcile.PlanResult
 	composed    bool  // the observation is that of this pass
-	broken      error // a phase panicked: what follows from it is unknown
+	broken      error // a phase panicked: its results are unknown
 	unplanned   error // why there is no plan
 	over        error // the pass or its plan exceeds the budget
 }
@@ -37,8 +37,8 @@ func newPass[T reconcile.Owner, F, O any](
 	return &pass[T, F, O]{Pipeline: p, owner: owner, rc: reconcile.ReconcileContext[T]{Request: request, Now: now}}
 }
 
-// begin gives the phases their own copy of the owner: what they do to it changes nothing. The copy has none of the engine's labels and
-// annotations: a phase that copies metadata to children or Pod templates copies the author's and the users' alone.
+// begin gives the phases a copy of the owner, whose changes have no effect. The copy has none of the engine's labels and
+// annotations, so that a phase that copies metadata to children or Pod templates copies only those of the author and the users.
 func (p *pass[T, F, O]) begin(ctx context.Context) {
 	p.rc.Object = p.copied()
 	if labels, found := withoutEngineKeys(p.Domain, p.rc.Object.GetLabels()); found {
@@ -50,8 +50,8 @@ func (p *pass[T, F, O]) begin(ctx context.Context) {
 	p.rc.Log = log.FromContext(ctx)
 }
 
-// withoutEngineKeys deletes the engine's keys from the metadata of a copy, and reports whether it found any. Metadata that has no
-// other key is nil, as it is without an engine.
+// withoutEngineKeys deletes the engine's keys from the metadata of a copy, and reports whether it found any. It returns nil for metadata
+// without other keys, as without an engine.
 func withoutEngineKeys(domain string, metadata map[string]string) (rest map[string]string, found bool) {
 	for key := range metadata {
 		if apply.IsEngineKey(domain, key) {
@@ -65,8 +65,8 @@ func withoutEngineKeys(domain string, metadata map[string]string) (rest map[stri
 	return metadata, found
 }
 
-// copied is a copy of the owner. The field sets of its managedFields, often most of it and never changed in place, are
-// shared.
+// copied returns a copy of the owner. The copy shares the field sets of managedFields, which are often most of the owner and never
+// change in place.
 func (p *pass[T, F, O]) copied() T {
 	fields := p.owner.GetManagedFields()
 	p.owner.SetManagedFields(nil)
@@ -76,7 +76,7 @@ func (p *pass[T, F, O]) copied() T {
 	return out
 }
 
-// fetch runs FetchRemoteState with the tracked reader and notes what could not be read.
+// fetch runs FetchRemoteState with the tracked reader and records failed reads.
 func (p *pass[T, F, O]) fetch(ctx context.Context) (fetched F) {
 	reader, end := p.Tracker.Begin(p.rc.Request.NamespacedName)
 	defer end()
@@ -85,7 +85,7 @@ func (p *pass[T, F, O]) fetch(ctx context.Context) (fetched F) {
 	return fetched
 }
 
-// planned takes what a phase has planned. Of a plan that came with an error only the next pass counts.
+// planned records the plan of a phase. If the phase returned an error, only the requeue of the plan is kept.
 func (p *pass[T, F, O]) planned(plan reconcile.PlanResult, err error) {
 	if err != nil {
 		plan = reconcile.PlanResult{RequeueAfter: plan.RequeueAfter, RequeueAt: plan.RequeueAt}
@@ -93,15 +93,15 @@ func (p *pass[T, F, O]) planned(plan reconcile.PlanResult, err error) {
 	p.plan, p.unplanned = plan, err
 }
 
-// step runs a phase unless an earlier one has panicked.
+// step runs a phase unless an earlier phase has panicked.
 func (p *pass[T, F, O]) step(ctx context.Context, phase reconcile.Phase, do func(context.Context)) {
 	if p.broken == nil {
 		p.broken = p.run(ctx, phase, do)
 	}
 }
 
-// run carries out one phase with the context of the observer, turns a panic into a [reconcile.PanicError] and tells the observer how
-// long it took.
+// run runs one phase with the context of the observer, converts a panic to a [reconcile.PanicError] and reports the duration to the
+// observer.
 func (p *pass[T, F, O]) run(ctx context.Context, phase reconcile.Phase, step func(context.Context)) (err error) {
 	start := p.Clock.Now()
 	ctx = p.Observer.PhaseStart(ctx, phase)
@@ -115,10 +115,10 @@ func (p *pass[T, F, O]) run(ctx context.Context, phase reconcile.Phase, step fun
 	return nil
 }
 
-// notYetRetry is how soon a pass looks again in case that the reader forgets to wake the owner.
+// notYetRetry is the delay of the next pass in case the reader does not enqueue the owner.
 const notYetRetry = time.Second
 
-// waits ends a pass whose reads are not all answered yet.
+// waits ends a pass whose reads are not all available yet.
 func (p *pass[T, F, O]) waits(report *reconcile.Report) bool {
 	if p.reads.waiting == nil {
 		return false
@@ -128,7 +128,7 @@ func (p *pass[T, F, O]) waits(report *reconcile.Report) bool {
 	return true
 }
 
-// noObserver is told nothing.
+// noObserver ignores all events.
 type noObserver struct{}
 
 func (noObserver) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }

@@ -13,15 +13,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// observedWithin is when a pass looks again at a child whose controller had not looked at a change of the pass before. Its status
-// brings a pass sooner, if the child is watched with it.
+// observedWithin is the delay of a pass that checks a child whose controller had not observed a change of the pass before. An event of its
+// status triggers a pass earlier, if the child is watched with its status.
 const observedWithin = 10 * time.Second
 
-// unlikePlan is a component without a name for the objects that are not as planned and that no error reports. While there is any, the owner
-// is not Ready, whatever its components report. With none it is a component that does not apply. owner is the UID of the owner: that it is
-// being deleted itself is not reported.
+// unlikePlan returns a component without a name for the objects that differ from the plan without an error. While there are any, the
+// owner is not Ready, whatever its components report. Without any, the component does not apply. The argument owner is the UID of the
+// owner, whose own deletion is not reported.
 //
-// Errors are components of their own, and make the owner not Ready, too. So each result is as planned, has an error, or is one of these.
+// Errors are separate components, and also make the owner not Ready. Each result therefore matches the plan, has an error, or is
+// reported here.
 func unlikePlan(result *apply.Result, owner types.UID) health.Component {
 	var first apply.Reason
 	var parts []string
@@ -54,15 +55,16 @@ func unlikePlan(result *apply.Result, owner types.UID) health.Component {
 	}
 }
 
-// unlike is the rule for one object: why it is not as planned, empty if it is, or if its error says so.
+// unlike returns why one object differs from the plan. It returns an empty reason if the object matches, or if its error reports the
+// difference.
 //
-// A child of another pass's write that the cache does not show yet (StaleCache) was as planned in the answer to that write. An object
-// that is opted out is not the plan's any more.
+// A child that another pass wrote and that the cache does not show yet (StaleCache) matched in the response to that write. An object
+// that is opted out is no longer part of the plan.
 func unlike(o *apply.ObjectResult, owner types.UID) (reason apply.Reason, text string) {
 	switch {
 	case o.Err != nil:
 		return "", ""
-	case o.Reason == apply.ReasonNamespaceTerminating: // once for all children there
+	case o.Reason == apply.ReasonNamespaceTerminating: // once for all children in the namespace
 		return o.Reason, fmt.Sprintf("namespace %s is being deleted, and nothing can be created in it", o.Key.Namespace)
 	case o.WaitsUntil != "":
 		return apply.ReasonWaiting, "waits until " + o.WaitsUntil
@@ -77,7 +79,7 @@ func unlike(o *apply.ObjectResult, owner types.UID) (reason apply.Reason, text s
 		return apply.ReasonUnobserved, "was changed, and its status is not about the change yet"
 	}
 	if o.Outcome == apply.OutcomeBlocked && o.Verb == apply.VerbNone && o.Reason == apply.ReasonReadFailed {
-		return "", "" // a read outside of the cluster that waits for its turn: nothing is known to differ
+		return "", "" // a deferred external read: no difference is known
 	}
 	switch o.Outcome {
 	case apply.OutcomeBlocked, apply.OutcomeWaiting, apply.OutcomeContested, apply.OutcomeFailed:
@@ -88,7 +90,8 @@ func unlike(o *apply.ObjectResult, owner types.UID) (reason apply.Reason, text s
 	return "", ""
 }
 
-// terminating says what keeps an object that is being deleted. A child is blocked meanwhile; a planned deletion is not.
+// terminating returns the text about an object that is being deleted and the reason why it still exists. It blocks a child, but not a
+// planned deletion.
 func terminating(o *apply.ObjectResult) string {
 	text := "is being deleted"
 	if len(o.Finalizers) > 0 {
@@ -100,7 +103,7 @@ func terminating(o *apply.ObjectResult) string {
 	return text
 }
 
-// overridden says which planned fields of which objects have other values in the store, empty with none.
+// overridden lists the planned fields with other stored values, by object; empty if there are none.
 func overridden(result *apply.Result) string {
 	var parts []string
 	more := 0
@@ -127,7 +130,7 @@ func overridden(result *apply.Result) string {
 	return conditions.Bound("All components are ready, but a mutating webhook or policy, or the API server, changes what is planned: " + strings.Join(parts, "; "))
 }
 
-// unobserved reports whether a child was changed and its controller has not looked at it yet.
+// unobserved reports whether a child was changed and its controller has not observed the change yet.
 func unobserved(result *apply.Result) bool {
 	for i := range result.Objects {
 		if result.Objects[i].Unobserved {

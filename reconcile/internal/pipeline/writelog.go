@@ -10,11 +10,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// maxLogged bounds the fields of a log line and the objects of an event.
+// maxLogged limits the fields of a log line and the objects of an event.
 const maxLogged = 20
 
-// logWrites logs each write of a pass, with what it did and why, and returns the names of the objects that were deleted and may have
-// held data or work: those that were no longer planned, and those that the plan deletes. Fields are logged by path, never by value.
+// logWrites logs each write of a pass, with its effect and reason. It returns the names of deleted objects that may have
+// had data or work: those that were no longer planned, and those that the plan deletes. It logs the paths of fields, never their values.
 func logWrites(logger logr.Logger, result *apply.Result) (pruned, deleted []string) {
 	if result.Owner != nil && result.OwnerErr == nil {
 		logWrite(logger, result.Owner)
@@ -37,10 +37,10 @@ func logWrites(logger logr.Logger, result *apply.Result) (pruned, deleted []stri
 	return pruned, deleted
 }
 
-// keyTarget is the key of the object that a line of the log is about. The lines of controller-runtime have the owner as "object".
+// keyTarget is the log key of the written object. The lines of controller-runtime have the owner as "object".
 const keyTarget = "target"
 
-// logWrite logs one write that was accepted.
+// logWrite logs one accepted write.
 func logWrite(logger logr.Logger, d *apply.Decision) {
 	values := []any{"verb", d.Verb, "kind", d.GVK.Kind, keyTarget, d.Key, "reason", d.Reason}
 	if len(d.Fields) > 0 {
@@ -53,14 +53,14 @@ func logWrite(logger logr.Logger, d *apply.Decision) {
 	logger.Info("wrote", values...)
 }
 
-// holdsData reports whether the loss of an object of the kind may cost data or work. Only kinds of Kubernetes that are configuration and
-// nothing else do not; of others, such as those of operators for databases, nothing is known.
+// holdsData reports whether the loss of an object of the kind may lose data or work. It returns false only for kinds of Kubernetes that are
+// pure configuration. Other kinds, such as those of operators for databases, are unknown.
 func holdsData(gk schema.GroupKind) bool {
 	kinds, known := configuration[gk.Group]
 	return !known || !slices.Contains(kinds, gk.Kind)
 }
 
-// configuration are the kinds that hold neither data nor work, by group.
+// configuration has the kinds without data or work, by group.
 var configuration = map[string][]string{ //nolint:gochecknoglobals // a constant
 	"":                             {"ConfigMap", "Service", "ServiceAccount", "Endpoints", "LimitRange", "ResourceQuota"},
 	"rbac.authorization.k8s.io":    {"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"},

@@ -20,23 +20,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
-// Catalogue holds the declared kinds of a controller, in the order of their first declaration.
+// Catalogue has the declared kinds of a controller, in the order of their first declaration.
 type Catalogue struct {
 	Controller string
 	Scheme     *runtime.Scheme
 	Kinds      []*Kind
 	optionals  []*Kind // of kinds
 	ByKind     map[schema.GroupVersionKind]*Kind
-	byType     sync.Map // reflect.Type of what has a Go type of its own to found; asking the scheme costs more
+	byType     sync.Map // reflect.Type of objects with a Go type of their own, to found; a lookup in the scheme costs more
 }
 
-// found is the kind of an object or list, as far as it was declared.
+// found is the kind of an object or list, if it was declared.
 type found struct {
 	kind *Kind
 	gvk  schema.GroupVersionKind
 }
 
-// Resolve finds the kinds of the declarations in the scheme and checks that they agree. Errors name the line to change.
+// Resolve looks the kinds of the declarations up in the scheme and checks that they agree. Errors name the line to change.
 func Resolve(controller string, scheme *runtime.Scheme, declarations []Declaration) (*Catalogue, error) {
 	c := &Catalogue{Controller: controller, Scheme: scheme, ByKind: map[schema.GroupVersionKind]*Kind{}}
 	for _, declaration := range declarations {
@@ -48,7 +48,7 @@ func Resolve(controller string, scheme *runtime.Scheme, declarations []Declarati
 	return c, nil
 }
 
-// ShareOwners lets the cache of a process have the selected owners alone, unless their kind is used in another way as well.
+// ShareOwners restricts the cache of a process to the selected owners, unless their kind is also used in another way.
 func (c *Catalogue) ShareOwners(selection shards.Selection) {
 	if owner := c.Kinds[0]; owner.only(PurposeFor) {
 		owner.Shared = selection
@@ -93,7 +93,7 @@ func (c *Catalogue) declare(d Declaration) error {
 	return nil
 }
 
-// derive takes over the values that are computed from objects of the kind.
+// derive adds the values that are computed from objects of the kind.
 func (c *Catalogue) derive(k *Kind, values []Derivation) error {
 	for _, of := range values {
 		list, err := schema.GroupVersionKind{}, errNoList
@@ -124,21 +124,21 @@ func (c *Catalogue) gvk(object client.Object) (schema.GroupVersionKind, error) {
 	return gvk, err
 }
 
-// Installable lists the kinds that are read and written, and that an API server knows.
+// Installable returns the kinds that are read and written, and that an API server has.
 func (c *Catalogue) Installable() []*Kind {
 	return slices.DeleteFunc(slices.Clone(c.Kinds), func(k *Kind) bool {
 		return k.Representation == Virtual || k.Has(PurposeRetired)
 	})
 }
 
-// Retired lists the kinds that only an earlier version has used.
+// Retired returns the kinds that only an earlier version has used.
 func (c *Catalogue) Retired() []*Kind {
 	return slices.DeleteFunc(slices.Clone(c.Kinds), func(k *Kind) bool { return !k.Has(PurposeRetired) })
 }
 
-// ChildKinds are the kinds of the plans, as the engine has to know them.
+// ChildKinds returns the kinds of the plans for the engine.
 func (c *Catalogue) ChildKinds() []apply.ChildKind {
-	out := []apply.ChildKind{} // none is not the same as unknown
+	out := []apply.ChildKind{} // an empty list, because nil means unknown
 	for _, k := range c.Kinds {
 		switch {
 		case k.Has(PurposeOwns):
@@ -180,7 +180,7 @@ func (c *Catalogue) look(object runtime.Object) (*Kind, schema.GroupVersionKind,
 	return c.ByKind[gvk], gvk, nil
 }
 
-// Example is how the builder would be given the kind: a pointer to its Go type where the scheme has one.
+// Example returns the argument of the builder for the kind: a pointer to its Go type if the scheme has one.
 func (c *Catalogue) Example(gvk schema.GroupVersionKind) string {
 	object, err := c.Scheme.New(gvk)
 	if err != nil {
@@ -189,20 +189,20 @@ func (c *Catalogue) Example(gvk schema.GroupVersionKind) string {
 	return "&" + strings.TrimPrefix(fmt.Sprintf("%T", object), "*") + "{}"
 }
 
-// Optional lists the kinds that may be missing. They are found once, after all declarations.
+// Optional returns the kinds that may be missing. They are determined once, after all declarations.
 func (c *Catalogue) Optional() []*Kind { return c.optionals }
 
-// Named reports whether the kind is the one that a person names, with or without its group.
+// Named reports whether name refers to the kind, with or without its group.
 func (k *Kind) Named(name string) bool {
 	return strings.EqualFold(name, k.Kind) || strings.EqualFold(name, k.GroupKind().String())
 }
 
-// Present are the kinds that are installed.
+// Present returns the installed kinds.
 func (c *Catalogue) Present() []*Kind {
 	return slices.DeleteFunc(slices.Clone(c.Installable()), func(k *Kind) bool { return k.Absent.Load() })
 }
 
-// PresentKinds finds out which optional kinds are installed.
+// PresentKinds determines which optional kinds are installed.
 func (c *Catalogue) PresentKinds(mapper meta.RESTMapper) error {
 	for _, k := range c.Optional() {
 		mapping, err := mapper.RESTMapping(k.GroupKind(), k.Version)
@@ -218,7 +218,7 @@ func (c *Catalogue) PresentKinds(mapper meta.RESTMapper) error {
 	return nil
 }
 
-// OptionalAt is the line that declares the kind as optional, empty when none does.
+// OptionalAt returns the line that declares the kind as optional, empty if none does.
 func (k *Kind) OptionalAt() string {
 	for _, d := range k.Declarations {
 		if d.Optional {
@@ -228,5 +228,5 @@ func (k *Kind) OptionalAt() string {
 	return ""
 }
 
-// Selector is the filter as text, empty when there is none.
+// Selector returns the filter as text, empty if there is none.
 func (k *Kind) Selector() string { return k.Filter.String() }

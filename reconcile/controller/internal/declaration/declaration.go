@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// Purpose is what a controller declares to do with a kind.
+// Purpose is the use of a kind that a controller declares.
 type Purpose string
 
 const (
@@ -28,13 +28,13 @@ const (
 	PurposeRetired     Purpose = "Owns, Retired"
 )
 
-// method is the method of the builder that declares the purpose, and option what stands beside the kind then.
+// method returns the builder method that declares the purpose, and the option that follows the kind in the call.
 func (p Purpose) method() (method, option string) {
 	method, option, _ = strings.Cut(string(p), ", ")
 	return method, option
 }
 
-// Call is the declaration of the kind as Go code.
+// Call returns the declaration of the kind as Go code.
 func (p Purpose) Call(object string) string {
 	method, option := p.method()
 	if option != "" {
@@ -43,7 +43,7 @@ func (p Purpose) Call(object string) string {
 	return method + "(" + object + ")"
 }
 
-// Declaration is one kind named in one call of a builder method, with what stands beside it.
+// Declaration is one kind in one call of a builder method, with its options.
 type Declaration struct {
 	Purpose    Purpose
 	Object     client.Object
@@ -57,36 +57,36 @@ type Declaration struct {
 	Optional   bool
 	Sparse     Sparseness
 	Resource   string
-	Inspect    func(client.Object) health.Component // of children, nil is that of the kind
+	Inspect    func(client.Object) health.Component // of children; nil is the inspector of the kind
 	Misused    []string                             // options that do not fit the purpose
 	Broken     error                                // an option whose value is wrong
 }
 
-// Field is an index over a kind, see [Index].
+// Field is an index of a kind, see [Index].
 type Field struct {
 	Name       string
 	Extract    client.IndexerFunc
-	OnMetadata bool // the function looks at metadata alone
+	OnMetadata bool // the function reads only metadata
 }
 
-// Sparseness is what was said beside a kind about what the cache keeps of objects of others.
+// Sparseness is the declared form in which the cache keeps objects of the kind that belong to others.
 type Sparseness int
 
 const (
-	SparseByDefault Sparseness = iota // as is usual for the kind
-	SparseNever                       // they are kept whole
+	SparseByDefault Sparseness = iota // the default of the kind
+	SparseNever                       // kept in full
 	SparseAlways                      // only their metadata is kept, unless they are read
 )
 
 // Derivation is a value that is computed from objects of a kind.
 type Derivation struct {
 	Name string
-	List client.ObjectList // an empty one of the kind
-	Of   any               // the Derivation of the author, by which its reads are known
+	List client.ObjectList // an empty list of the kind
+	Of   any               // the Derivation of the author, which identifies its reads
 }
 
-// Caller returns file:line of the code that called a builder method, the file relative to the root of the main module
-// where it lies in it: the page must not depend on the machine that printed it.
+// Caller returns file:line of the code that called a builder method. The file is relative to the root of the main module if it is
+// inside it, because the page must not depend on the machine that printed it.
 func Caller() string {
 	const skip = 3 // this function, its caller and runtime.Callers itself
 	pcs := make([]uintptr, 1)
@@ -105,7 +105,7 @@ func Caller() string {
 	return at + ":" + strconv.Itoa(frame.Line)
 }
 
-// importPath cuts the package out of the name of a function, such as "example.com/a/b.(*T).Method.func1".
+// importPath returns the package from the name of a function, such as "example.com/a/b.(*T).Method.func1".
 func importPath(function string) string {
 	slash := strings.LastIndex(function, "/") + 1
 	name, _, _ := strings.Cut(function[slash:], ".")

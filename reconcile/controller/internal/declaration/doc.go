@@ -1,3 +1,3 @@
-// Package declaration has what the builder of a controller declares: each kind with its purposes, its representation in the cache and
-// what else stands beside it. A [Catalogue] are the kinds of one controller, checked against each other.
+// Package declaration models the declarations of a controller's builder: each kind with its purposes, its representation in the cache and
+// its options. A [Catalogue] has the kinds of one controller, checked for consistency.
 package declaration

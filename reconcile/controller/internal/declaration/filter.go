@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Filter is what the cache of a kind has: all that the labels, the fields and the namespace select.
+// Filter selects the objects of a kind in the cache by labels, fields and namespace.
 type Filter struct {
 	Labels    labels.Selector // nil selects all
 	Fields    fields.Selector // nil selects all
-	Namespace string          // empty is all
+	Namespace string          // empty means all
 }
 
 var (
@@ -24,7 +24,7 @@ var (
 	errFilterMore = errors.New("option Filter: want labels, fields and a namespace, got another option of a list, such as a limit")
 )
 
-// FilterOf takes the filter from options of a list.
+// FilterOf returns the filter from list options.
 func FilterOf(options []client.ListOption) (*Filter, error) {
 	list := (&client.ListOptions{}).ApplyOptions(options)
 	if list.Limit != 0 || list.Continue != "" || list.Raw != nil || list.UnsafeDisableDeepCopy != nil {
@@ -40,7 +40,7 @@ func FilterOf(options []client.ListOption) (*Filter, error) {
 	return f, nil
 }
 
-// ByObject is the filter as an option of the cache.
+// ByObject returns the filter as an option of the cache.
 func (f *Filter) ByObject() cache.ByObject {
 	by := cache.ByObject{Label: f.Labels, Field: f.Fields}
 	if f.Namespace != "" {
@@ -49,8 +49,8 @@ func (f *Filter) ByObject() cache.ByObject {
 	return by
 }
 
-// Matches reports whether the cache has an object with this key and labels. Of the fields it knows the name and the namespace, and takes all others
-// to match.
+// Matches reports whether the cache has an object with this key and labels. It evaluates the fields name and namespace, and assumes
+// that all other fields match.
 func (f *Filter) Matches(key client.ObjectKey, of labels.Labels) bool {
 	if f.Namespace != "" && key.Namespace != f.Namespace || f.Labels != nil && !f.Labels.Matches(of) {
 		return false
@@ -67,7 +67,7 @@ func (f *Filter) Matches(key client.ObjectKey, of labels.Labels) bool {
 	return true
 }
 
-// byContent names a field of the filter that is neither the name nor the namespace, empty when there is none.
+// byContent returns a field of the filter that is neither the name nor the namespace, empty if there is none.
 func (f *Filter) byContent() string {
 	if f == nil || f.Fields == nil {
 		return ""
@@ -80,7 +80,7 @@ func (f *Filter) byContent() string {
 	return ""
 }
 
-// keyField is the value of a field that every kind can be selected by.
+// keyField returns the value of a field that every kind supports in field selectors.
 func keyField(key client.ObjectKey, name string) (value string, known bool) {
 	switch name {
 	case "metadata.name":
@@ -91,7 +91,7 @@ func keyField(key client.ObjectKey, name string) (value string, known bool) {
 	return "", false
 }
 
-// String is the filter as a person reads it.
+// String returns the filter as text.
 func (f *Filter) String() string {
 	if f == nil {
 		return ""

@@ -27,7 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// representation is how the cache keeps a kind. Each has an informer of its own, so a kind is declared in one only.
+// representation is the form in which the cache keeps a kind. Each form has a separate informer, so a kind is declared in one form only.
 type representation string
 
 const (
@@ -37,7 +37,7 @@ const (
 	Virtual      representation = "group" // of a group, which no cache has
 )
 
-// RepresentationOf returns how a cache would keep what has the type of the object.
+// RepresentationOf returns the representation of the object's Go type in a cache.
 func RepresentationOf(object runtime.Object) representation {
 	switch object.(type) {
 	case runtime.Unstructured:
@@ -51,34 +51,34 @@ func RepresentationOf(object runtime.Object) representation {
 	}
 }
 
-// Kind is a declared kind: everything that is known of it comes together here.
+// Kind is a declared kind with all its declarations.
 type Kind struct {
 	schema.GroupVersionKind
 	Representation representation
-	Object         client.Object // an example of it, never changed
+	Object         client.Object // an example object, immutable
 	Declarations   []Declaration // in the order of the builder
 	Filter         *Filter
 	When           []predicate.Predicate
 	Optional       bool   // its CRD may be missing
-	Resource       string // its plural, where that is not regular
+	Resource       string // its plural, if irregular
 	Fields         map[string]client.IndexerFunc
 	Derives        []Derivation
 	Inspect        func(client.Object) health.Component // of children; nil is that of package inspect
-	Shared         shards.Selection                     // what the cache of this process has of it; zero is all
-	Owners         *Filter                              // selects the owners, nil for all
-	Where          []Condition                          // select the owners, besides Owners
+	Shared         shards.Selection                     // the objects in the cache of this process; zero means all
+	Owners         *Filter                              // selects the owners; nil means all
+	Where          []Condition                          // selects owners in addition to Owners
 	Finalizer      string                               // of the controller, on owners
 
-	Link    *sparse.Link // to its informers, nil where the kind is cached whole
+	Link    *sparse.Link // to its informers; nil if the kind is cached in full
 	Index   *tracking.Index
-	Cluster atomic.Bool // the kind has no namespaces
+	Cluster atomic.Bool // the kind is cluster-scoped
 	Absent  atomic.Bool // the kind is optional and its CRD is missing
-	// Appeared counts how often the CRD of an optional kind has come.
+	// Appeared counts how often the CRD of an optional kind was installed.
 	Appeared atomic.Uint64
 	Seen     Observed
-	Panics   Panics // of functions that run when an object of it changes
+	Panics   Panics // of functions that run when an object of the kind changes
 
-	unfiltered sync.Once // guards the complaint that the filter was not installed
+	unfiltered sync.Once // logs once that the filter was not installed
 }
 
 // Has reports whether the kind was declared for one of the purposes.
@@ -96,13 +96,13 @@ func (k *Kind) HasStatus() bool {
 	return found
 }
 
-// Inspected reports whether the engine reports the health of children of the kind: of those that the owner controls, where they have a
-// status, and of those with an inspector.
+// Inspected reports whether the engine reports the health of children of the kind: those that the owner controls, if they have a
+// status, and those with an inspector.
 func (k *Kind) Inspected() bool {
 	return k.Inspect != nil || k.Has(PurposeOwns) && k.HasStatus()
 }
 
-// CheckFilter logs, once, that the cache holds what the filter of the kind keeps out: the manager was made without [CacheOptions].
+// CheckFilter logs, once, that the cache has an object that the filter excludes: the manager was created without [CacheOptions].
 func (k *Kind) CheckFilter(logger logr.Logger, object client.Object) {
 	if k.Filter == nil || k.Filter.Matches(client.ObjectKeyFromObject(object), labels.Set(object.GetLabels())) {
 		return
@@ -114,7 +114,7 @@ func (k *Kind) CheckFilter(logger logr.Logger, object client.Object) {
 	})
 }
 
-// Name is the key under which the API server knows the object: a kind without namespaces ignores the namespace.
+// Name returns the key of the object at the API server: a cluster-scoped kind ignores the namespace.
 func (k *Kind) Name(key client.ObjectKey) types.NamespacedName {
 	if k.Cluster.Load() {
 		key.Namespace = ""
@@ -122,7 +122,7 @@ func (k *Kind) Name(key client.ObjectKey) types.NamespacedName {
 	return key
 }
 
-// Field returns the values of a field of the object, if there is a way to know them.
+// Field returns the values of a field of the object, and whether they can be determined.
 func (k *Kind) Field(object client.Object, name string) (values []string, known bool) {
 	switch name {
 	case "metadata.name":
@@ -136,7 +136,7 @@ func (k *Kind) Field(object client.Object, name string) (values []string, known 
 	return nil, false
 }
 
-// IndexFields lets the cache list the kind by its indexed fields.
+// IndexFields adds the indexes of the kind to the cache.
 func (k *Kind) IndexFields(ctx context.Context, indexer client.FieldIndexer) error {
 	for _, name := range slices.Sorted(maps.Keys(k.Fields)) {
 		if err := indexer.IndexField(ctx, k.Object, name, k.Fields[name]); err != nil {
@@ -146,7 +146,7 @@ func (k *Kind) IndexFields(ctx context.Context, indexer client.FieldIndexer) err
 	return nil
 }
 
-// inspectBy takes over the inspector of children.
+// inspectBy adds the inspector of children.
 func (k *Kind) inspectBy(d Declaration) error {
 	if d.Inspect == nil {
 		return nil
@@ -158,7 +158,7 @@ func (k *Kind) inspectBy(d Declaration) error {
 	return nil
 }
 
-// describe takes over what stands beside the kind in a declaration.
+// describe adds the options of a declaration.
 func (k *Kind) describe(d Declaration) error {
 	if len(d.Misused) > 0 {
 		return fmt.Errorf("%s does not go with this method: Retired goes with Owns, NeverDeletes and FieldsOnly with Writes, one of them at most, Where with Owners",
@@ -200,7 +200,7 @@ func (k *Kind) describe(d Declaration) error {
 	return nil
 }
 
-// filterBy takes over the filter of a declaration, nil for none.
+// filterBy adds the filter of a declaration, nil for none.
 func (k *Kind) filterBy(d Declaration) error {
 	f := d.Filter
 	if f == nil {
@@ -213,7 +213,7 @@ func (k *Kind) filterBy(d Declaration) error {
 	return nil
 }
 
-// only reports whether the kind was declared for nothing else.
+// only reports whether the kind was declared for no other purpose.
 func (k *Kind) only(p Purpose) bool {
 	return !slices.ContainsFunc(k.Declarations, func(d Declaration) bool { return d.Purpose != p })
 }

@@ -8,40 +8,40 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// Reasons of conditions about mistakes of the program.
+// Reasons of conditions about bugs in the program.
 const (
 	ReasonInvalidPlan     = "InvalidPlan"     // the plan has a nil child, an object twice, an empty name, ...
-	reasonUndeclaredKind  = "UndeclaredKind"  // a kind is read or planned that the builder does not declare
-	ReasonUndeclaredIndex = "UndeclaredIndex" // a list is selected by a field that no option Index declares
-	ReasonMetadataOnly    = "MetadataOnly"    // the content of an object is read of which the cache keeps the metadata alone
-	ReasonPartCached      = "PartCached"      // owners are read of which the cache of a process has only those of its shard or selection
+	reasonUndeclaredKind  = "UndeclaredKind"  // the program reads or plans a kind that the builder does not declare
+	ReasonUndeclaredIndex = "UndeclaredIndex" // a list selects by a field that no option Index declares
+	ReasonMetadataOnly    = "MetadataOnly"    // the program reads the content of an object whose metadata alone is cached
+	ReasonPartCached      = "PartCached"      // the program reads owners, and the cache of a process has only those of its shard or selection
 	ReasonPanic           = "Panic"           // a phase, or a function of a declaration, panicked
-	ReasonUnstablePlan    = "UnstablePlan"    // the plan comes out different in every pass
+	ReasonUnstablePlan    = "UnstablePlan"    // the plan differs in every pass
 )
 
-// mistake is an error that only a change of the program mends. Its text names the line to change.
+// mistake is an error that only a change of the program fixes. Its text names the line to change.
 type mistake struct {
 	reason string
 	err    error
 }
 
-// NewMistake returns the error as a mistake of the program, with the reason of its condition.
+// NewMistake returns err as a mistake of the program, with the reason of its condition.
 func NewMistake(reason string, err error) error { return &mistake{reason: reason, err: err} }
 
-// Error is the text of the error.
+// Error returns the text of the error.
 func (m *mistake) Error() string { return m.err.Error() }
 
 // Unwrap returns the error.
 func (m *mistake) Unwrap() error { return m.err }
 
-// HealthCategory names it a mistake of the program.
+// HealthCategory returns ProgramError.
 func (*mistake) HealthCategory() string { return string(health.ProgramError) }
 
-// HealthReason is the reason of the condition.
+// HealthReason returns the reason of the condition.
 func (m *mistake) HealthReason() string { return m.reason }
 
-// UndeclaredError is the refusal to read or write a kind that the builder of the controller was not told of: such a read
-// would have no watch, and the rights would not allow it. Its text names what to add.
+// UndeclaredError is the error of a read or write of a kind that the builder of the controller does not declare: such a read
+// would have no watch, and the permissions would not cover it. Its text names the line to add.
 type UndeclaredError struct {
 	// Controller is the name of the controller.
 	Controller string
@@ -51,13 +51,13 @@ type UndeclaredError struct {
 	Declaration string
 }
 
-// Error names the line to add.
+// Error returns a text that names the line to add.
 func (e *UndeclaredError) Error() string {
 	return fmt.Sprintf("%s is not declared: add %s to the builder of controller %q", Print(e.GVK), e.Declaration, e.Controller)
 }
 
-// HealthCategory names the refusal a mistake of the program.
+// HealthCategory returns ProgramError.
 func (e *UndeclaredError) HealthCategory() string { return string(health.ProgramError) }
 
-// HealthReason is the reason of the condition.
+// HealthReason returns the reason of the condition.
 func (e *UndeclaredError) HealthReason() string { return reasonUndeclaredKind }

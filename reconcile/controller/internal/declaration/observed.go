@@ -8,18 +8,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// maxNamespaces bounds what is kept for a kind.
+// maxNamespaces limits the namespaces that are recorded for a kind.
 const maxNamespaces = 4096
 
 // Observed is the newest resourceVersion that the informer of a kind has shown, per namespace. Caches of several
-// namespaces are independent of each other, and within one an event of a later version means that all earlier ones are
-// in the cache. Resource versions are ordered as KEP-5504 says.
+// namespaces are independent of each other. Within a namespace an event of a later version implies that the cache has all earlier
+// ones. Resource versions are ordered as KEP-5504 specifies.
 type Observed struct {
 	mu       sync.Mutex
 	versions map[string]string
 }
 
-// See notes the version of an object that the informer has shown.
+// See records the version of an object that the informer has shown.
 func (o *Observed) See(object client.Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -34,13 +34,13 @@ func (o *Observed) See(object client.Object) {
 	case o.versions == nil:
 		o.versions = map[string]string{}
 	case !known && len(o.versions) >= maxNamespaces:
-		clear(o.versions) // of namespaces that are gone nobody tells; what is not known is looked up in the cache
+		clear(o.versions) // no event reports deleted namespaces; unknown versions are looked up in the cache
 	}
 	o.versions[object.GetNamespace()] = version
 }
 
-// Reached reports whether the informer has shown the version or a later one. Versions that cannot be compared count as
-// reached: nothing could ever be waited for.
+// Reached reports whether the informer has shown the version or a later one. It returns true for versions that cannot be compared,
+// because a wait for them would never end.
 func (o *Observed) Reached(namespace, version string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -21,30 +21,30 @@ const (
 	FunctionWhere      = "Where"
 )
 
-// Panics are the panics of functions that run when an object changes: they must not end the process, and what such a function was asked
-// for is not known until it answers for that object. The zero value is ready, and safe for concurrent use.
+// Panics recovers and records panics of functions that run when an object changes: they must not end the process. The result of such a
+// function is unknown until it returns for that object. The zero value is ready, and safe for concurrent use.
 type Panics struct {
-	// Report is told of each, once as long as it stays; nil tells nobody. It is set before the first event.
+	// Report receives each panic once while it persists. Optional. It is set before the first event.
 	Report func(function string, object types.NamespacedName, reason any, stack []byte)
 
-	count atomic.Int64 // of those known, so that nothing is locked as long as there is none
+	count atomic.Int64 // of known, so that no lock is taken while there are none
 	mu    sync.Mutex
 	known map[panicked]lastPanic
 }
 
-// lastPanic is what a function has panicked with, for which version of the object.
+// lastPanic is the value of a panic, and the version of the object.
 type lastPanic struct {
 	reason  any
 	version string
 }
 
-// panicked is where a function has panicked: field is that of an index, else empty.
+// panicked identifies a function that panicked for an object; field is that of an index, else empty.
 type panicked struct {
 	function, field string
 	object          types.NamespacedName
 }
 
-// Guard calls do, which is a function of the author for an object, and reports whether it came to its end.
+// Guard calls do, a function of the author for an object, and reports whether it returned without a panic.
 func (p *Panics) Guard(function, field string, object client.Object, do func()) (ended bool) {
 	at := panicked{function, field, client.ObjectKeyFromObject(object)}
 	defer func() {
@@ -53,7 +53,7 @@ func (p *Panics) Guard(function, field string, object client.Object, do func()) 
 			return
 		}
 		ended = true
-		if p.count.Load() > 0 { // an event may be about an older version than the last one that was looked at
+		if p.count.Load() > 0 { // an event may be about an older version than the last one
 			p.forget(func(other panicked, last lastPanic) bool {
 				return other == at && !freshness.Older(object.GetResourceVersion(), last.version)
 			})
@@ -63,7 +63,7 @@ func (p *Panics) Guard(function, field string, object client.Object, do func()) 
 	return true
 }
 
-// Forget forgets the panics about an object that is gone.
+// Forget drops the panics about a deleted object.
 func (p *Panics) Forget(object client.Object) {
 	if p.count.Load() > 0 {
 		key := client.ObjectKeyFromObject(object)
@@ -96,8 +96,8 @@ func (p *Panics) forget(which func(panicked, lastPanic) bool) {
 	p.count.Store(int64(len(p.known)))
 }
 
-// Unindexed is the mistake that an index which a list selects by does not know an object of the namespace, or of any where that is empty; nil
-// when it knows all.
+// Unindexed returns an error if an index that a list selects by is unknown for an object of the namespace, or of any namespace if that is
+// empty. It returns nil if the index is complete.
 func (k *Kind) Unindexed(selector fields.Selector, namespace string) error {
 	if selector == nil || k.Panics.count.Load() == 0 {
 		return nil
@@ -108,7 +108,7 @@ func (k *Kind) Unindexed(selector fields.Selector, namespace string) error {
 		for at, last := range k.Panics.known {
 			if at.function == FunctionIndex && at.field == requirement.Field && (namespace == "" || namespace == at.object.Namespace) {
 				const text = "list %s by field %q: the function of the index panicked for %s, so that it is not known whether the list has it: %v"
-				return NewMistake(ReasonPanic, fmt.Errorf(text, //nolint:err113 // for a person
+				return NewMistake(ReasonPanic, fmt.Errorf(text, //nolint:err113 // a message for users
 					Print(k.GroupVersionKind), at.field, at.object, last.reason))
 			}
 		}
@@ -116,7 +116,7 @@ func (k *Kind) Unindexed(selector fields.Selector, namespace string) error {
 	return nil
 }
 
-// guarded is an index that has no value of an object for which its function panics.
+// guarded returns an index that has no value for an object for which its function panics.
 func (k *Kind) guarded(field string, extract client.IndexerFunc) client.IndexerFunc {
 	return func(object client.Object) (values []string) {
 		if !k.Panics.Guard(FunctionIndex, field, object, func() { values = extract(object) }) {

@@ -20,8 +20,8 @@ type Condition struct {
 // ErrWherePanicked is the error of a selection whose function panicked. The log has the panic.
 var ErrWherePanicked = errors.New("the function of Where panicked: whether the controller reconciles the object is unknown")
 
-// Selects reports whether the controller reconciles the owner. Fields of the filter other than the name and the namespace are taken to match: the
-// API server evaluates them. The error is ErrWherePanicked.
+// Selects reports whether the controller reconciles the owner. It assumes that fields of the filter other than the name and the namespace
+// match, because the API server evaluates them. The error is ErrWherePanicked.
 func (k *Kind) Selects(owner client.Object) (bool, error) {
 	if k.Owners != nil && !k.Owners.Matches(client.ObjectKeyFromObject(owner), labels.Set(owner.GetLabels())) {
 		return false, nil
@@ -38,8 +38,8 @@ func (k *Kind) Selects(owner client.Object) (bool, error) {
 	return true, nil
 }
 
-// Reconciles reports whether the controller has something to do for the owner: it selects it, or has to finalize it. A selection that is
-// unknown counts as one, so that a reconciliation reports the error.
+// Reconciles reports whether the controller has work for the owner: it selects the owner, or has to finalize it. An unknown selection
+// counts as selected, so that a reconciliation reports the error.
 func (k *Kind) Reconciles(owner client.Object) bool {
 	if !k.Selective() || !owner.GetDeletionTimestamp().IsZero() && k.Finalizes(owner) {
 		return true
@@ -56,7 +56,7 @@ func (k *Kind) Finalizes(owner client.Object) bool {
 // Selective reports whether the controller reconciles only some objects of the kind.
 func (k *Kind) Selective() bool { return k.Owners != nil || len(k.Where) > 0 }
 
-// Selection is what selects the owners as a person reads it, empty when the controller reconciles all.
+// Selection returns the selection of owners as text, empty if the controller reconciles all.
 func (k *Kind) Selection() string {
 	var parts []string
 	if k.Owners != nil {
@@ -68,10 +68,10 @@ func (k *Kind) Selection() string {
 	return strings.Join(parts, " and ")
 }
 
-// ServerField names a field of the selection that only the API server evaluates, empty when there is none.
+// ServerField returns a field of the selection that only the API server evaluates, empty if there is none.
 func (k *Kind) ServerField() string { return k.Owners.byContent() }
 
-// selectBy takes over what selects owners.
+// selectBy adds the selection of owners.
 func (k *Kind) selectBy(d Declaration) error {
 	switch {
 	case d.Filter == nil && len(d.Where) == 0:
@@ -83,7 +83,7 @@ func (k *Kind) selectBy(d Declaration) error {
 	return nil
 }
 
-// SelectOwners lets the informer of the owners ask for the selected ones alone, unless their kind is used in another way as well.
+// SelectOwners restricts the informer of the owners to the selected ones, unless their kind is also used in another way.
 func (c *Catalogue) SelectOwners() error {
 	owner := c.Kinds[0]
 	if owner.Owners == nil {

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Sparse reports whether the cache needs only the metadata of those objects of the kind that are not of the controller and that it does not
-// read. It needs all where a function of the author gets them, and where they are filtered already.
+// Sparse reports whether the cache needs only the metadata of those objects of the kind that the controller neither owns nor reads. It
+// needs all objects in full if a function of the author receives them, or if a filter is declared.
 func (k *Kind) Sparse() bool {
 	if k.Filter != nil || len(k.When) > 0 || k.Representation == Metadata || k.Representation == Virtual || k.Has(PurposeFor, PurposeRetired) {
 		return false

@@ -7,10 +7,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// cacheNone is how the cache keeps a retired kind.
+// cacheNone is the representation of a retired kind: no cache has it.
 const cacheNone = "none"
 
-// sparseCache follows how the cache keeps a kind of which it has the metadata only of what is neither a child nor read.
+// sparseCache is the suffix of a representation whose cache keeps only the metadata of objects that are neither children nor read.
 const sparseCache = ", metadata of others"
 
 // The verbs of the read and write matrix.
@@ -23,8 +23,8 @@ const (
 	accessPatchStatus   = "patch status"
 )
 
-// Access is the matrix of reads and writes: a row for each kind, the retired ones last. Finalizes says that there is a finalizer, whose plan
-// may write what any plan does.
+// Access returns the matrix of reads and writes: a row for each kind, the retired kinds last. Finalizes reports whether the owners have a
+// finalizer; its plan may write the same kinds as any plan.
 func Access(kinds *declaration.Catalogue, finalizes bool) []dataflow.Access {
 	var rows []dataflow.Access
 	for _, k := range kinds.Installable() {

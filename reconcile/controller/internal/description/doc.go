@@ -1,3 +1,3 @@
-// Package description derives from the declared kinds of a controller what its page says of them: what wakes its owners, what it reads
-// and writes, and the least rights for that.
+// Package description derives the page of a controller from its declared kinds: the watches that enqueue its owners, the kinds that it
+// reads and writes, and the minimal RBAC for them.
 package description

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
 )
 
-// Rules returns the least rules, one for each API group and set of verbs.
+// Rules returns the minimal rules, one for each API group and set of verbs.
 func Rules(c *declaration.Catalogue) []rbacv1.PolicyRule {
 	grants := map[schema.GroupResource][]string{}
 	grant := func(group, resource string, verbs ...string) {
@@ -23,7 +23,7 @@ func Rules(c *declaration.Catalogue) []rbacv1.PolicyRule {
 	}
 	for _, k := range c.Installable() {
 		resource := Resource(k)
-		grant(k.Group, resource, "list", "watch") // the informer; reads send nothing
+		grant(k.Group, resource, "list", "watch") // the informer; reads send no requests
 		switch {
 		case k.Has(declaration.PurposeOwns, declaration.PurposeWrites):
 			grant(k.Group, resource, "get", "create", "patch", "delete")
@@ -38,7 +38,7 @@ func Rules(c *declaration.Catalogue) []rbacv1.PolicyRule {
 				grant(k.Group, resource+"/status", "patch")
 			}
 			if ownsAny(c) {
-				// Owner references block the owner's deletion, which OwnerReferencesPermissionEnforcement asks this for.
+				// Owner references block the owner's deletion; OwnerReferencesPermissionEnforcement requires this permission for them.
 				grant(k.Group, resource+"/finalizers", "update")
 			}
 		}
@@ -49,7 +49,7 @@ func Rules(c *declaration.Catalogue) []rbacv1.PolicyRule {
 	return rights.Compact(grants)
 }
 
-// Resource is the resource of the kind, as the rights name it: derived without an API server, unless it is declared.
+// Resource returns the resource name of the kind in rules: the declared one, or one that is derived without an API server.
 func Resource(k *declaration.Kind) string {
 	if k.Resource != "" {
 		return k.Resource

@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// Watches are the rows of the watches table: first For, then Owns, then Watches, each sorted by kind.
+// Watches returns the rows of the watches table: first For, then Owns, then Watches, each sorted by kind.
 func Watches(kinds *declaration.Catalogue) []dataflow.Watch {
 	rows := map[declaration.Purpose][]dataflow.Watch{}
 	for _, k := range kinds.Installable() {

@@ -20,18 +20,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
-// Controller runs the passes of one controller without carrying them out.
+// Controller runs the passes of one controller as dry runs.
 type Controller struct {
 	Manager manager.Manager
 	Reads   *tracked.Reads
 	Failed  *observe.ListFailures
-	Groups  *groups.Store // that are reconciled, nil for objects
-	Timeout time.Duration // of the wait for the caches
+	Groups  *groups.Store // the reconciled groups; nil for owners that are objects
+	Timeout time.Duration // limits the wait for the caches
 	Passes  ctrl.Reconciler
-	Pass    *Pass // the one that runs
+	Pass    *Pass // the current pass
 	Offered *Offered
 
-	Manifests    []*unstructured.Unstructured // of the owners to look at; none is all in the cluster
+	Manifests    []*unstructured.Unstructured // of the owners to preview; none means all in the cluster
 	ServerDryRun bool
 }
 
@@ -51,7 +51,7 @@ func (c *Controller) reconciles(kind schema.GroupKind) bool {
 	return c.Groups == nil && c.Reads.Kinds[0].GroupKind() == kind
 }
 
-// offer takes the owners of the manifests.
+// offer adds the owners of the manifests.
 func (c *Controller) offer(ctx context.Context, report *preview.Report) (keys []types.NamespacedName, err error) {
 	var asked client.Client
 	if c.ServerDryRun {
@@ -74,7 +74,7 @@ func (c *Controller) offer(ctx context.Context, report *preview.Report) (keys []
 	return keys, nil
 }
 
-// keys are the owners to look at.
+// keys returns the owners to preview.
 func (c *Controller) keys(ctx context.Context, report *preview.Report) ([]types.NamespacedName, error) {
 	switch {
 	case c.Groups == nil && len(c.Manifests) > 0:
@@ -103,9 +103,9 @@ func (c *Controller) preview(ctx context.Context, report *preview.Report) error 
 		c.Pass.Owner = preview.Owner{
 			Controller: c.name(), Kind: declaration.Print(c.Reads.Kinds[0].GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/"),
 		}
-		// What goes wrong is in the report of the pass.
+		// The report of the pass has the error.
 		_, _ = c.Passes.Reconcile(ctx, ctrl.Request{NamespacedName: key})
-		if c.Groups == nil || len(c.Manifests) == 0 { // groups are looked at for the owners that read them
+		if c.Groups == nil || len(c.Manifests) == 0 { // with manifests, only groups that the owners read are previewed
 			report.Owners = append(report.Owners, c.Pass.Owner)
 		}
 	}

@@ -1,3 +1,3 @@
-// Package dryrun runs passes without carrying them out. It stands where a pass would act, and notes what it would do instead: in the engine's
-// place, the status writer's and the transport's, which refuses what is no read.
+// Package dryrun runs passes without their writes. It replaces the engine, the status writer and the transport, and records what they would
+// do. Its transport refuses every request that is not a read.
 package dryrun

@@ -11,12 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// NewManager makes the manager whose cache and clients a preview uses, of the given namespaces, or of all. It is not started, and sends reads
-// only, and dry runs where they are allowed.
+// NewManager returns the manager of a preview, with caches of the given namespaces, or of all. The caller starts it. It sends only
+// reads, and dry-run requests if they are allowed.
 func NewManager(
 	config *rest.Config, scheme *runtime.Scheme, cached cache.Options, namespaces []string, allowDryRun bool,
 ) (manager.Manager, error) {
-	cached.NewInformer = nil // the owners of all shards, and whole what is looked at once
+	cached.NewInformer = nil // the owners of all shards, and all objects in full
 	for _, namespace := range namespaces {
 		if cached.DefaultNamespaces == nil {
 			cached.DefaultNamespaces = map[string]cache.Config{}

@@ -20,13 +20,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 )
 
-// fieldManager is the name under which the API server is asked what would become of a manifest.
+// fieldManager is the field manager of the dry-run requests for manifests.
 const fieldManager = "preview"
 
-// Offered is the reader of owners that has some of them as manifests want them, and the others as they are.
+// Offered is a reader of owners that returns some owners as their manifests define them, and the others as stored.
 type Offered struct {
 	client.Reader
-	Clock clock.PassiveClock // of the creation of new owners
+	Clock clock.PassiveClock // sets the creation time of new owners
 
 	owners map[types.NamespacedName]client.Object
 }
@@ -41,11 +41,11 @@ func (o *Offered) Get(ctx context.Context, key client.ObjectKey, into client.Obj
 	return nil
 }
 
-// errNotSelected is the error of a manifest of an owner that the controller does not select.
+// errNotSelected is the error for a manifest of an owner that the controller does not select.
 var errNotSelected = errors.New("the controller does not select it")
 
-// Offer takes an owner as a manifest has it: what the manifest does not have is as it is in the cluster, where there is such an owner. With
-// asked, the API server says what would become of it, with its defaults and its refusals.
+// Offer adds an owner from its manifest. If the owner exists, the stored object supplies the fields that the manifest omits. If asked
+// is set, a dry-run request to the API server adds the defaults and returns refusals.
 func (o *Offered) Offer(
 	ctx context.Context, reads *tracked.Reads, asked client.Client, manifest *unstructured.Unstructured,
 ) (types.NamespacedName, error) {
@@ -95,7 +95,7 @@ func (o *Offered) Offer(
 	return key, nil
 }
 
-// into fills an owner of any representation.
+// into converts content to the Go type of the owner.
 func into(content map[string]any, owner client.Object) error {
 	if u, ok := owner.(*unstructured.Unstructured); ok {
 		u.Object = content
@@ -104,7 +104,8 @@ func into(content map[string]any, owner client.Object) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(content, owner)
 }
 
-// merged is the manifest with the metadata and the status of the owner that there is. Of a new one it makes what the API server would.
+// merged returns the manifest with the metadata and the status of the existing owner. For a new owner it sets the fields that the API
+// server would set.
 func merged(live client.Object, found bool, manifest *unstructured.Unstructured, now time.Time) (map[string]any, error) {
 	fresh := manifest.DeepCopy()
 	if !found {

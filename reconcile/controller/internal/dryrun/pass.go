@@ -20,12 +20,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
-// Pass takes the place of the engine and of the status writer, and notes what they would do for one owner.
+// Pass replaces the engine and the status writer, and records what they would do for one owner.
 type Pass struct {
 	Engine     *engine.Engine
 	Options    engine.DiffOptions
 	Conditions conditionlist.Access // of the owners
-	Owner      preview.Owner        // what was noted of the pass
+	Owner      preview.Owner        // the record of the pass
 }
 
 var (
@@ -52,13 +52,13 @@ func (d *Pass) Apply(ctx context.Context, owner client.Object, plan apply.Plan) 
 	return result
 }
 
-// Confirm implements reconcile.Applier: nothing is written.
+// Confirm implements reconcile.Applier. It writes nothing.
 func (d *Pass) Confirm(context.Context, client.Object) error { return nil }
 
 // Forget implements reconcile.Applier.
 func (d *Pass) Forget(owner types.UID) { d.Engine.Forget(owner) }
 
-// wouldBe is the outcome of a decision that is carried out.
+// wouldBe returns the outcome that the decision would have.
 func wouldBe(d *apply.Decision) apply.Outcome {
 	if d.Err != nil {
 		return apply.OutcomeFailed

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
-// Report runs the passes of the controllers, whose cache it starts for that.
+// Report starts the cache of the controllers, runs their passes and returns the report.
 func Report(
 	ctx context.Context, filled cache.Cache, manifests []*unstructured.Unstructured, controllers []*Controller,
 ) (report preview.Report, err error) {
@@ -23,7 +23,7 @@ func Report(
 	if err != nil {
 		return report, err
 	}
-	// Singletons and groups first: others may read what they found.
+	// Singletons and groups first: other owners may read their results.
 	slices.SortStableFunc(controllers, func(a, b *Controller) int { return a.rank() - b.rank() })
 	stopped := make(chan error, 1)
 	go func() { stopped <- filled.Start(ctx) }()
@@ -39,7 +39,7 @@ func Report(
 	return report, nil
 }
 
-// unknown names the manifests that no controller reconciles. The error is that of no manifest that one does.
+// unknown returns the manifests that no controller reconciles. It returns an error if that is all of them.
 func unknown(manifests []*unstructured.Unstructured, controllers []*Controller) (skipped []string, err error) {
 	for _, m := range manifests {
 		kind := m.GroupVersionKind().GroupKind()

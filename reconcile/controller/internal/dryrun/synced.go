@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 )
 
-// Synced waits until the caches of all kinds are filled.
+// Synced waits until the caches of all kinds are synced.
 func Synced(ctx context.Context, c *tracked.Reads, mgr manager.Manager, timeout time.Duration, failed *observe.ListFailures) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// errNotARead is what a preview's transport answers to anything else.
+// errNotARead is the error for requests that are not reads.
 var errNotARead = errors.New("a preview only reads: refused before it was sent")
 
-// ReadOnly refuses requests that are no reads.
+// ReadOnly is a transport that refuses requests other than reads.
 type ReadOnly struct {
 	http.RoundTripper
-	DryRun bool // dry runs pass
+	DryRun bool // allow dry-run requests
 }
 
 // RoundTrip implements http.RoundTripper.

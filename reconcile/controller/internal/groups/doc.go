@@ -1,3 +1,3 @@
-// Package groups holds the owners that are no objects, groups and singletons: what their last passes found, who reads it, and what
-// stands for the API server in their passes.
+// Package groups stores the owners that are not objects, groups and singletons: the results of their last passes and the owners that read
+// them. It replaces the API server in their passes.
 package groups

@@ -12,23 +12,23 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// Group is the owner of children that several objects, its members, determine together: a key, which is its namespace
-// and name, and nothing in the cluster. A controller of groups reconciles them; the controllers of the members read them
+// Group is the owner of children that several objects, its members, determine together. It is a key, with a namespace
+// and a name, and no object in the cluster. A controller of groups reconciles them; the controllers of the members read them
 // to learn whether their part took effect.
 type Group struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
 
-	// Status is what the last pass of the group found. It is kept in memory.
+	// Status is the result of the group's last pass. It is kept in memory.
 	Status GroupStatus
 
 	childKinds []schema.GroupVersionKind
 	idle       bool // the pass found no member, child or failure
 }
 
-// GroupStatus is what a pass of a group found.
+// GroupStatus is the result of a group's pass.
 type GroupStatus struct {
-	// Conditions are those of the group's components and their summary Ready.
+	// Conditions are the conditions of the group's components and their summary Ready.
 	Conditions []metav1.Condition
 	// Members took part in the pass, sorted by namespace and name.
 	Members []Member
@@ -59,7 +59,7 @@ var (
 	_ groupkey.Group  = (*Group)(nil)
 )
 
-// Effect reports what became of the part of the member; the message is empty unless something is wrong.
+// Effect returns the effect of the member's part. The message is empty unless there is a problem.
 func (g *Group) Effect(member client.Object) (effect Effect, message string) {
 	at := slices.IndexFunc(g.Status.Members, func(m Member) bool { return m.UID == member.GetUID() })
 	if at < 0 {
@@ -80,7 +80,7 @@ func (g *Group) Effect(member client.Object) (effect Effect, message string) {
 	return EffectApplied, ""
 }
 
-// Of returns an empty group of the controller of that name, to read into.
+// Of returns an empty group of the named controller, for use with Get.
 func Of(name string) *Group {
 	g := &Group{}
 	g.SetGroupVersionKind(gvkOf(name))

@@ -13,14 +13,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
-// Joined are the groups of other controllers that a controller reads.
+// Joined has the groups of other controllers that a controller reads.
 type Joined struct {
-	Controller string // that reads them
+	Controller string // of the reading controller
 
 	reads []*reader
 }
 
-// Join lets passes read the groups of the store. The source lets the store wake the owners that do.
+// Join lets passes read the groups of the store. The returned source enqueues the owners that read a changed group.
 func (j *Joined) Join(groups *Store, tracker *tracking.Tracker, woken *trigger.Triggers) source.Source {
 	r := &reader{store: groups, tracker: tracker, wakes: woken}
 	r.index = tracking.NewIndex(func(client.Object, string) ([]string, bool) { return nil, false })
@@ -44,7 +44,7 @@ func (j *Joined) Read(s *tracking.Session, key types.NamespacedName, object clie
 	return j.reads[at].store.get(key, into)
 }
 
-// Names are how explanations name the reads of the groups.
+// Names returns the names of the groups for explanations of reads.
 func (j *Joined) Names() map[*tracking.Index]string {
 	names := map[*tracking.Index]string{}
 	for _, joined := range j.reads {

@@ -7,17 +7,17 @@ import (
 
 // Member is one object that took part in a pass of its group.
 type Member struct {
-	// Key is its namespace and name.
+	// Key is the namespace and name of the object.
 	Key types.NamespacedName
-	// UID tells it from another object of that name.
+	// UID is the UID of the object.
 	UID types.UID
-	// Generation is that of the spec that the group has seen.
+	// Generation is the generation of the spec that the pass used.
 	Generation int64
-	// Refused reports why its part is left out of the children. Empty when it is in.
+	// Refused is the reason why the part of the member is omitted from the children. Empty if it is included.
 	Refused string
 }
 
-// MemberOf makes a member of an object; refused, when not nil, is the reason why its part is left out.
+// MemberOf returns a member for an object. If refused is not nil, it is the reason why its part is omitted.
 func MemberOf(object client.Object, refused error) Member {
 	m := Member{Key: client.ObjectKeyFromObject(object), UID: object.GetUID(), Generation: object.GetGeneration()}
 	if refused != nil {
@@ -26,21 +26,21 @@ func MemberOf(object client.Object, refused error) Member {
 	return m
 }
 
-// Effect is what became of a member's part.
+// Effect is the effect of a member's part.
 type Effect string
 
 const (
-	// EffectNone: the group has not seen the member, or not any more. Its part is in no child.
+	// EffectNone: the group has not seen the member, or no longer has it. No child has its part.
 	EffectNone Effect = "None"
 	// EffectPending: the group has not seen the current spec of the member yet.
 	EffectPending Effect = "Pending"
-	// EffectRefused: the part is left out; the message has the reason.
+	// EffectRefused: the part is omitted; the message has the reason.
 	EffectRefused Effect = "Refused"
-	// EffectFailed: the children could not be made; the message has the reason.
+	// EffectFailed: the children could not be applied; the message has the reason.
 	EffectFailed Effect = "Failed"
-	// EffectApplied: the children are as the group wants them, with the part of the member.
+	// EffectApplied: the children match the group's plan, with the part of the member.
 	EffectApplied Effect = "Applied"
 )
 
-// MemberField is the index by which the members of the groups of a controller are listed.
+// MemberField returns the index for the members of a controller's groups.
 func MemberField(controller string) string { return "group." + controller }

@@ -20,10 +20,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// Store holds the groups of one controller as their last pass left them, and wakes who reads them.
+// Store has the groups of one controller after their last pass, and enqueues the owners that read them.
 type Store struct {
 	Name   string // of the controller
-	Single bool   // there is one group, which is never forgotten: what it has read must wake it
+	Single bool   // there is one group, which is never dropped: its reads must enqueue it
 
 	mu      sync.Mutex
 	groups  map[types.NamespacedName]*Group
@@ -40,22 +40,22 @@ type reader struct {
 	q       watching.Queue
 }
 
-// NewStore returns the store of a controller of groups, empty.
+// NewStore returns an empty store for a controller of groups.
 func NewStore(name string) *Store {
 	return &Store{Name: name, groups: map[types.NamespacedName]*Group{}}
 }
 
-// SingletonKey is the key of the singleton of the controller of that name.
+// SingletonKey returns the key of the singleton of the named controller.
 func SingletonKey(name string) types.NamespacedName { return types.NamespacedName{Name: name} }
 
-// startSingleton asks for the pass that no event does.
+// startSingleton enqueues the first pass of a singleton, which no event triggers.
 func (s *Store) startSingleton(q watching.Queue) {
 	if s.Single {
 		q.Add(ctrl.Request{NamespacedName: SingletonKey(s.Name)})
 	}
 }
 
-// Source gives the group store the queue of its own controller.
+// Source returns a source that gives the store the queue of its own controller.
 func (s *Store) Source() source.Source {
 	return source.Func(func(_ context.Context, q watching.Queue) error {
 		s.mu.Lock()
@@ -66,7 +66,7 @@ func (s *Store) Source() source.Source {
 	})
 }
 
-// source lets the group store wake the owners that read its groups.
+// source returns a source that lets the store enqueue the owners that read its groups.
 func (r *reader) source() source.Source {
 	return source.Func(func(_ context.Context, q watching.Queue) error {
 		r.store.mu.Lock()
@@ -77,7 +77,7 @@ func (r *reader) source() source.Source {
 	})
 }
 
-// get fills in the group; a group without a pass is asked to have one.
+// get copies the group to into. It enqueues a group that has had no pass.
 func (s *Store) get(key types.NamespacedName, into *Group) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *Store) get(key types.NamespacedName, into *Group) error {
 	return nil
 }
 
-// put stores what a pass found and wakes who reads it when that is news.
+// put stores the result of a pass and enqueues the readers of the group if the result has changed.
 func (s *Store) put(g *Group) (changed bool) {
 	key := client.ObjectKeyFromObject(g)
 	s.mu.Lock()
@@ -100,7 +100,7 @@ func (s *Store) put(g *Group) (changed bool) {
 	before := s.groups[key]
 	s.groups[key] = g
 	if g.idle && s.own != nil {
-		s.own.Add(ctrl.Request{NamespacedName: key}) // to be forgotten
+		s.own.Add(ctrl.Request{NamespacedName: key}) // so that the next pass drops it
 	}
 	if before != nil && before.Status.equal(&g.Status) {
 		return false
@@ -114,7 +114,7 @@ func (s *Store) put(g *Group) (changed bool) {
 	return true
 }
 
-// Revive notes that something has happened to the group since its last pass.
+// Revive records that an event has concerned the group since its last pass.
 func (s *Store) Revive(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Store) Revive(key types.NamespacedName) {
 	}
 }
 
-// owner returns the group for a pass, nil when the last pass left nothing to look after.
+// owner returns the group for a pass, nil if the last pass left the group without work.
 func (s *Store) owner(key types.NamespacedName) *Group {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *Store) owner(key types.NamespacedName) *Group {
 	return g
 }
 
-// Keys are the groups that have had a pass, in order.
+// Keys returns the groups that have had a pass, in order.
 func (s *Store) Keys() []types.NamespacedName {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +156,7 @@ func (s *Store) Keys() []types.NamespacedName {
 	return keys
 }
 
-// Peek returns the group as its last pass left it, nil when there was none.
+// Peek returns the group after its last pass, nil if it had none.
 func (s *Store) Peek(key types.NamespacedName) client.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *Store) watched(g *Group) bool {
 	return slices.ContainsFunc(s.readers, func(r *reader) bool { return len(r.tracker.Concerned(r.index, g)) > 0 })
 }
 
-// OfChild returns the keys of the groups that the object is a child of, or that share it.
+// OfChild returns the keys of the groups that own or share the object.
 func (s *Store) OfChild(object client.Object) (keys []types.NamespacedName) {
 	for _, value := range groupkey.Values(object) {
 		rest, _ := strings.CutPrefix(value, s.Name+"/")
@@ -185,7 +185,7 @@ func (s *Store) OfChild(object client.Object) (keys []types.NamespacedName) {
 	return keys
 }
 
-// InCache are the groups that have a member or something that is theirs in the cache, by namespace and name.
+// InCache returns the groups with a member or a child in the cache, sorted by namespace and name.
 func (s *Store) InCache(ctx context.Context, reads *tracked.Reads) ([]types.NamespacedName, error) {
 	var keys []types.NamespacedName
 	for _, k := range reads.Present() {

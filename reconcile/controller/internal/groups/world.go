@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// World is what the pipeline of a group reads and writes instead of the API server.
+// World replaces the API server for the pipeline of a group.
 type World struct {
 	client.Reader
 	pipeline.Applier
@@ -41,7 +41,7 @@ func (w *World) Get(ctx context.Context, key client.ObjectKey, into client.Objec
 	return nil
 }
 
-// Apply makes the children and notes whether there is anything left to look after.
+// Apply applies the children and records whether the group has any work left.
 func (w *World) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
 	result := w.Applier.Apply(ctx, owner, plan)
 	if g, ok := owner.(*Group); ok {
@@ -51,7 +51,7 @@ func (w *World) Apply(ctx context.Context, owner client.Object, plan apply.Plan)
 	return result
 }
 
-// Rewrite has nothing to store: a group is no object.
+// Rewrite does nothing, because a group is not stored.
 func (w *World) Rewrite(context.Context, client.Object, client.Object) (written bool, err error) {
 	return false, nil
 }

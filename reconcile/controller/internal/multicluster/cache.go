@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// splitCache has the informers of both clusters.
+// splitCache reads from the informers of both clusters.
 type splitCache struct{ split[cache.Cache] }
 
 // GetInformer returns the informer of a kind.
@@ -27,7 +27,7 @@ func (c *splitCache) GetInformerForKind(
 	return c.others.GetInformerForKind(ctx, kind, opts...)
 }
 
-// RemoveInformer ends the informer of a kind.
+// RemoveInformer stops the informer of a kind.
 func (c *splitCache) RemoveInformer(ctx context.Context, object client.Object) error {
 	return c.of(object).RemoveInformer(ctx, object)
 }
@@ -37,12 +37,12 @@ func (c *splitCache) IndexField(ctx context.Context, object client.Object, field
 	return c.of(object).IndexField(ctx, object, field, extract)
 }
 
-// Start is an error: each cluster starts its own.
+// Start returns an error: each cluster starts its own cache.
 func (c *splitCache) Start(context.Context) error { return errStartsItself }
 
 var errStartsItself = errors.New("start the caches of two clusters: each cluster starts its own")
 
-// WaitForCacheSync waits for both.
+// WaitForCacheSync waits for both caches.
 func (c *splitCache) WaitForCacheSync(ctx context.Context) bool {
 	return c.ownersIn.WaitForCacheSync(ctx) && c.others.WaitForCacheSync(ctx)
 }

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// splitClient writes owners in one cluster and all else in another one.
+// splitClient writes owners in one cluster and all other objects in another one.
 type splitClient struct {
 	split[client.Client]
 
@@ -42,7 +42,7 @@ func (c *splitClient) DeleteAllOf(ctx context.Context, object client.Object, opt
 	return c.of(object).DeleteAllOf(ctx, object, opts...)
 }
 
-// Apply takes an object with its kind: other configurations do not say in which cluster they belong.
+// Apply implements client.Client. It accepts only objects with their kind: other configurations do not identify the cluster.
 func (c *splitClient) Apply(ctx context.Context, configuration runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	object, err := objectOf(configuration)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *splitClient) Apply(ctx context.Context, configuration runtime.ApplyConf
 	return c.of(object).Apply(ctx, configuration, opts...)
 }
 
-// objectOf is the object that a configuration is.
+// objectOf returns the object of a configuration.
 func objectOf(configuration runtime.ApplyConfiguration) (runtime.Object, error) {
 	object, ok := configuration.(runtime.Object)
 	if !ok {
@@ -60,12 +60,12 @@ func objectOf(configuration runtime.ApplyConfiguration) (runtime.Object, error) 
 	return object, nil
 }
 
-// Status writes statuses.
+// Status returns a client of the status subresource.
 func (c *splitClient) Status() client.SubResourceWriter {
 	return &splitSubResource{c: c, writer: client.Client.Status}
 }
 
-// SubResource reads and writes a subresource.
+// SubResource returns a client of a subresource.
 func (c *splitClient) SubResource(name string) client.SubResourceClient {
 	of := func(in client.Client) client.SubResourceClient { return in.SubResource(name) }
 	return &splitSubResourceClient{
@@ -73,7 +73,7 @@ func (c *splitClient) SubResource(name string) client.SubResourceClient {
 	}
 }
 
-// Scheme returns the one scheme of both clusters.
+// Scheme returns the scheme that both clusters share.
 func (c *splitClient) Scheme() *runtime.Scheme { return c.scheme }
 
 // RESTMapper returns the mapper of both clusters.
@@ -84,12 +84,12 @@ func (c *splitClient) GroupVersionKindFor(object runtime.Object) (schema.GroupVe
 	return c.of(object).GroupVersionKindFor(object)
 }
 
-// IsObjectNamespaced reports whether objects of the kind are in namespaces.
+// IsObjectNamespaced reports whether the kind of the object is namespaced.
 func (c *splitClient) IsObjectNamespaced(object runtime.Object) (bool, error) {
 	return c.of(object).IsObjectNamespaced(object)
 }
 
-// splitSubResource writes a subresource in the cluster that the object is in.
+// splitSubResource writes a subresource in the cluster of the object.
 type splitSubResource struct {
 	c      *splitClient
 	writer func(client.Client) client.SubResourceWriter
@@ -110,7 +110,7 @@ func (s *splitSubResource) Patch(ctx context.Context, object client.Object, patc
 	return s.writer(s.c.of(object)).Patch(ctx, object, patch, opts...)
 }
 
-// Apply takes an object with its kind.
+// Apply implements client.SubResourceWriter. It accepts only objects with their kind.
 func (s *splitSubResource) Apply(ctx context.Context, configuration runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {
 	object, err := objectOf(configuration)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *splitSubResource) Apply(ctx context.Context, configuration runtime.Appl
 	return s.writer(s.c.of(object)).Apply(ctx, configuration, opts...)
 }
 
-// splitSubResourceClient reads a subresource, too.
+// splitSubResourceClient also reads a subresource.
 type splitSubResourceClient struct {
 	splitSubResource
 

@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// New returns a manager that has the kind of the owners in the cluster of mgr and all others in the other one. The error is that of an
-// owner whose kind the scheme does not know.
+// New returns a manager that uses the cluster of mgr for the kind of the owners and the other cluster for all other kinds. It returns
+// an error if the scheme does not have the kind of the owner.
 func New(mgr manager.Manager, other cluster.Cluster, owner client.Object) (*Manager, error) {
 	gvk, err := apiutil.GVKForObject(owner, mgr.GetScheme())
 	if err != nil {
@@ -34,7 +34,7 @@ func New(mgr manager.Manager, other cluster.Cluster, owner client.Object) (*Mana
 	}, nil
 }
 
-// Manager is the manager of the owners' cluster that reaches the cluster that a kind is in.
+// Manager is the manager of the owners' cluster. Its clients and caches use the cluster of each kind.
 type Manager struct {
 	manager.Manager
 
@@ -50,7 +50,7 @@ func (m *Manager) GetClient() client.Client { return m.client }
 // GetCache returns the caches of both clusters.
 func (m *Manager) GetCache() cache.Cache { return m.cache }
 
-// GetFieldIndexer returns the caches of both clusters.
+// GetFieldIndexer returns an indexer of both caches.
 func (m *Manager) GetFieldIndexer() client.FieldIndexer { return m.cache }
 
 // GetAPIReader returns a reader of both clusters.
@@ -59,7 +59,7 @@ func (m *Manager) GetAPIReader() client.Reader { return m.live }
 // GetRESTMapper returns a mapper of both clusters.
 func (m *Manager) GetRESTMapper() meta.RESTMapper { return m.mapper }
 
-// Check refuses declarations that do not work where the owners are in another cluster.
+// Check rejects declarations that do not work if the owners are in another cluster.
 func Check(mgr manager.Manager, kinds *declaration.Catalogue) error {
 	if _, across := mgr.(*Manager); !across {
 		return nil

@@ -5,9 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// splitMapper looks for the kind of the owners in one cluster and for all others in another one.
+// splitMapper maps the kind of the owners with the mapper of one cluster and all other kinds with that of another one.
 type splitMapper struct {
-	meta.RESTMapper // of the others
+	meta.RESTMapper // of the other kinds
 	*splitter
 
 	ownersIn meta.RESTMapper

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// splitter tells the kind of the owners from all others.
+// splitter separates the kind of the owners from all others.
 type splitter struct {
 	scheme *runtime.Scheme
 	owner  schema.GroupKind
@@ -19,14 +19,14 @@ type splitter struct {
 // owners reports whether the object or the list is of the owners' kind.
 func (s *splitter) owners(object runtime.Object) bool {
 	gvk, err := apiutil.GVKForObject(object, s.scheme)
-	return err == nil && s.ownersKind(gvk.GroupKind()) // an error is reported by whoever gets the object
+	return err == nil && s.ownersKind(gvk.GroupKind()) // the client that gets the object reports the error
 }
 
 func (s *splitter) ownersKind(kind schema.GroupKind) bool {
 	return kind.Group == s.owner.Group && strings.TrimSuffix(kind.Kind, "List") == s.owner.Kind
 }
 
-// split reads owners in one cluster and all else in another one.
+// split reads owners in one cluster and all other objects in another one.
 type split[R client.Reader] struct {
 	*splitter
 

@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// showDataflow asks for what the controllers watch, read and write instead of owners.
+// showDataflow selects the view of the kinds that the controllers watch, read and write, instead of owners.
 const showDataflow = "dataflow"
 
-// The forms of an answer, besides text.
+// The formats of an answer, besides text.
 const (
 	formHTML = "html"
 	formJSON = "json"
 )
 
-// answer is what is answered, in all forms.
+// answer is a response in all formats.
 type answer struct {
 	status int
 	text   string
-	page   string // the template of the page
+	page   string // the name of the page's template
 	data   any
 }
 
-// rendered is an answer in one form.
+// rendered is an answer in one format.
 type rendered struct {
 	status        int
 	content, body string
-	tag           string // names the body
+	tag           string // the ETag of the body
 }
 
 func (a *answer) render(form string) (*rendered, error) {

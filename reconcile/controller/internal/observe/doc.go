@@ -1,3 +1,3 @@
-// Package observe counts, traces and remembers the reconciliations of a controller, reports whether the process can serve, and explains why
-// owners are as they are: metrics, spans, readiness, and explanations as data and over HTTP. It sends no request.
+// Package observe counts, traces and records the passes of a controller. It provides metrics, spans, readiness checks, and explanations of
+// owners as data and over HTTP. It sends no requests.
 package observe

@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
-// Fill adds what is remembered of the owner's passes.
+// Fill adds the record of the owner's passes.
 func (r *LastPasses) Fill(out *explain.Owner, key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +53,7 @@ func (p *passed) explained() *explain.Pass {
 	return out
 }
 
-// String names the event, its object and the field manager behind it.
+// String returns the event, its object and the field manager that caused it.
 func (t startedBy) String() string {
 	if !t.known {
 		return "a timer, a retry, or the start of the process"

@@ -19,25 +19,25 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// groups are owners without objects.
+// groups are owners that are not objects.
 type groups interface {
-	// Keys are the groups that have had a pass, in order.
+	// Keys returns the groups that have had a pass, in order.
 	Keys() []types.NamespacedName
-	// Peek returns the group as its last pass left it, nil when there was none.
+	// Peek returns the group after its last pass, nil if it had none.
 	Peek(key types.NamespacedName) client.Object
 }
 
-// Explainer answers for one controller that was set up.
+// Explainer explains the owners of one controller after its set-up.
 type Explainer struct {
 	Reads      *tracked.Reads
 	LastPasses *LastPasses
-	Joined     func() map[*tracking.Index]string // how to name the reads of groups of other controllers
-	Groups     groups                            // that are reconciled, nil for owners that are objects
+	Joined     func() map[*tracking.Index]string // names of the groups of other controllers that this one reads
+	Groups     groups                            // the reconciled groups; nil for owners that are objects
 	Pause      string                            // the annotation that pauses an owner
-	Flow       dataflow.Description              // what the controller is declared to do
+	Flow       dataflow.Description              // the declared dataflow of the controller
 }
 
-// Explain reports why the owner is as it is.
+// Explain explains the state of the owner.
 func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (explain.Owner, error) {
 	kind := e.Reads.Kinds[0]
 	out := explain.Owner{Controller: e.Reads.Controller, Kind: declaration.Print(kind.GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/")}
@@ -68,7 +68,7 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 	return out, nil
 }
 
-// owner is the owner as the cache has it, nil when it does not.
+// owner returns the owner from the cache, nil if the cache does not have it.
 func (e *Explainer) owner(ctx context.Context, k *declaration.Kind, key types.NamespacedName) (client.Object, error) {
 	if e.Groups != nil {
 		return e.Groups.Peek(key), nil
@@ -84,7 +84,8 @@ func (e *Explainer) owner(ctx context.Context, k *declaration.Kind, key types.Na
 	return object, nil
 }
 
-// fromConditions are the causes where no pass of this process knows any: the parts that are not ready, else the summary.
+// fromConditions derives causes from conditions if no pass of this process has recorded any: the components that are not ready, else
+// the summary.
 func fromConditions(list []explain.Condition) []explain.Cause {
 	var parts, summary []explain.Cause
 	for _, c := range list {
@@ -105,7 +106,7 @@ func fromConditions(list []explain.Condition) []explain.Cause {
 	return parts
 }
 
-// readsOf are the reads of the owner's last pass.
+// readsOf returns the reads of the owner's last pass.
 func (e *Explainer) readsOf(owner types.NamespacedName) (reads []explain.Read, more int) {
 	names := e.Joined()
 	for _, k := range e.Reads.Kinds {
@@ -118,11 +119,11 @@ func (e *Explainer) readsOf(owner types.NamespacedName) (reads []explain.Read, m
 	return reads, more
 }
 
-// errUnknownKind is that no controller reconciles a kind.
+// errUnknownKind is the error for a kind that no controller reconciles.
 var errUnknownKind = errors.New("no controller reconciles it")
 
-// explainOwners reports what the controllers know of an owner, one entry for each controller of its kind. The kind is a name such as Website, in
-// any case, with the group after a dot where several have it. The error names the kinds that there are.
+// explainOwners explains an owner, with one entry for each controller of its kind. The kind is a name such as Website, in any case,
+// followed by a dot and the group if several groups have the name. The error lists the available kinds.
 func explainOwners(ctx context.Context, kind string, owner types.NamespacedName, explainers []*Explainer) ([]explain.Owner, error) {
 	var out []explain.Owner
 	var known []string

@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// The measures of a drawing, in pixels.
+// The dimensions of a drawing, in pixels.
 const (
 	boxWidth, boxHeight = 260, 24
 	rowHeight           = 34
@@ -18,7 +18,7 @@ const (
 	margin              = 10
 )
 
-// flow is a drawing of what one controller reads and writes: what it reads on the left, the controller, what it writes on the right.
+// flow is a drawing of one controller: the kinds that it reads on the left, the controller, and the kinds that it writes on the right.
 type flow struct {
 	Controller    string
 	Width, Height int
@@ -40,7 +40,7 @@ type flowKind struct{ Name, Read, Written string }
 // flows are the drawings of all controllers.
 type flows []flow
 
-// draw draws what the controllers are declared to do.
+// draw draws the declared dataflow of the controllers.
 func draw(explainers []*Explainer) flows {
 	out := make(flows, 0, len(explainers))
 	for _, e := range explainers {
@@ -77,7 +77,7 @@ func drawn(d dataflow.Description) flow {
 	return f
 }
 
-// box draws a box into a column.
+// box adds a box to a column.
 func (f *flow) box(column, y int, text, hint string) box {
 	x := margin + column*columnWidth
 	y += margin
@@ -86,7 +86,7 @@ func (f *flow) box(column, y int, text, hint string) box {
 	return b
 }
 
-// text is one line for each kind.
+// text returns one line for each kind.
 func (f flows) text() string {
 	var b strings.Builder
 	for _, one := range f {

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// explainTimeout bounds an answer over HTTP, which only looks into memory.
+// explainTimeout limits an answer over HTTP, which reads only from memory.
 const explainTimeout = 10 * time.Second
 
-// Handler serves explanations of what the function returns, which is asked for each answer.
+// Handler serves explanations of the explainers. It calls explainers for each answer.
 func Handler(explainers func() []*Explainer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -68,7 +68,7 @@ func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*
 	return &answer{status, text.String(), "owners", owners}, nil
 }
 
-// write answers with the body, or that the asker has it already.
+// write sends the body, or status 304 if the client already has it.
 func (a *rendered) write(w http.ResponseWriter, has string) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")

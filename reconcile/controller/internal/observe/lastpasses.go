@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
-// The bounds of what is kept and shown of one pass. Decisions about objects that are not as planned, and writes, are kept before
+// The limits of the record of one pass. Decisions about objects that differ from the plan, and writes, are kept before
 // others.
 const (
 	maxDecisions = 100
@@ -32,22 +32,22 @@ const (
 	maxDiagnosed   = 200 // bytes of one line
 )
 
-// LastPasses remembers the last passes of each owner, for explanations. A pass that changes nothing overwrites what is remembered in place; of
-// a plan nothing is kept but one line for each object. It is safe for concurrent use, with one pass an owner at a time.
+// LastPasses records the last passes of each owner, for explanations. A pass that changes nothing overwrites the record in place. Of a plan
+// only one line for each object is kept. It is safe for concurrent use, with one pass per owner at a time.
 type LastPasses struct {
 	clock clock.PassiveClock
 
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*recalled
-	told   []chan<- struct{} // who wants to know that a pass is over
+	told   []chan<- struct{} // receive a signal after each pass
 }
 
-// recalled is what is remembered of one owner.
+// recalled is the record of one owner.
 type recalled struct {
-	trigger  startedBy // of the pass that runs
+	trigger  startedBy // of the running pass
 	last     passed
-	wrote    *passed // the last pass that wrote something, when it is not the last
-	deferred string  // why a pass was deferred; empty when none is
+	wrote    *passed // the last pass that wrote something, if it is not the last pass
+	deferred string  // why a pass was deferred; empty if none is
 	until    time.Time
 }
 
@@ -63,10 +63,10 @@ type passed struct {
 	statusWritten bool
 	wrote         bool
 	next          time.Duration
-	why           string // of next
+	why           string // the reason for next
 }
 
-// startedBy is what made a pass start: the first event of several, or none.
+// startedBy is the trigger of a pass: the first of its events, or none.
 type startedBy struct {
 	trigger.Trigger
 	known bool
@@ -76,10 +76,10 @@ type startedBy struct {
 type decided struct {
 	key     types.NamespacedName
 	verdict unique.Handle[verdict]
-	details *details // nil for an object that is as planned
+	details *details // nil for an object that matches the plan
 }
 
-// verdict is the same for most objects of a kind.
+// verdict is a decision that most objects of a kind share.
 type verdict struct {
 	kind    string
 	verb    apply.Verb
@@ -87,14 +87,14 @@ type verdict struct {
 	outcome apply.Outcome
 }
 
-// details are what is told of an object beside the verdict.
+// details has the explanation of a decision in addition to the verdict.
 type details struct {
 	fields []string
 	waits  string
 	err    string
 }
 
-// NewLastPasses returns an empty memory.
+// NewLastPasses returns an empty LastPasses.
 func NewLastPasses(c clock.PassiveClock) *LastPasses {
 	return &LastPasses{clock: c, owners: map[types.NamespacedName]*recalled{}}
 }
@@ -108,7 +108,7 @@ func (r *LastPasses) of(owner types.NamespacedName) *recalled {
 	return o
 }
 
-// started notes what triggered the pass that begins.
+// started records the trigger of the pass that begins.
 func (r *LastPasses) started(owner types.NamespacedName, first trigger.Trigger, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -117,7 +117,7 @@ func (r *LastPasses) started(owner types.NamespacedName, first trigger.Trigger, 
 	o.trigger, o.deferred = startedBy{first, known}, ""
 }
 
-// Tell lets the channel know, until the returned function is called, that passes were made. A channel that is full is not waited for.
+// Tell signals passes on the channel until the returned function is called. It does not block on a full channel.
 func (r *LastPasses) Tell(news chan<- struct{}) (end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,7 +129,7 @@ func (r *LastPasses) Tell(news chan<- struct{}) (end func()) {
 	}
 }
 
-// tell lets those know who want to that a pass is over.
+// tell signals that a pass has ended.
 func (r *LastPasses) tell() {
 	for _, news := range r.told {
 		select {
@@ -139,7 +139,7 @@ func (r *LastPasses) tell() {
 	}
 }
 
-// Wait notes that a pass waits. An owner of which nothing else is known is not remembered for that.
+// Wait records that a pass is deferred. It ignores owners without a record.
 func (r *LastPasses) Wait(owner types.NamespacedName, why string, rest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +148,7 @@ func (r *LastPasses) Wait(owner types.NamespacedName, why string, rest time.Dura
 	}
 }
 
-// done takes in what a pass did.
+// done records the result of a pass.
 func (r *LastPasses) done(report *reconcile.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +159,7 @@ func (r *LastPasses) done(report *reconcile.Report) {
 	}
 	o := r.of(report.Request.NamespacedName)
 	if report.Paused {
-		return // what came before is still what is known
+		return // the earlier record stays valid
 	}
 	p := &o.last
 	if p.wrote {
@@ -181,15 +181,15 @@ func (r *LastPasses) done(report *reconcile.Report) {
 	}
 }
 
-// maxScrubbed bounds the text that is searched for credentials. It is far longer than what is kept, so that the cut hides none.
+// maxScrubbed limits the text that is searched for credentials. It is far longer than the recorded text, so truncation hides none.
 const maxScrubbed = 16 << 10
 
-// Safe bounds a text and takes credentials out.
+// Safe truncates a text and removes credentials.
 func Safe(message string) string {
 	return conditions.Bound(text.Scrub(message[:min(len(message), maxScrubbed)]))
 }
 
-// decided notes the decisions, the telling ones first where there are too many.
+// decided records the decisions. If there are too many, it prefers those about objects that differ from the plan.
 func (p *passed) decided(result *apply.Result) {
 	p.objects, p.wrote, p.more = slices.Grow(p.objects[:0], min(len(result.Objects), maxDecisions)), false, 0
 	if d := result.Owner; d != nil {
@@ -235,7 +235,7 @@ func detailsOf(d *apply.Decision) *details {
 	return out
 }
 
-// waitsFor is why another pass comes by itself.
+// waitsFor returns why another pass follows without an event.
 func waitsFor(report *reconcile.Report) string {
 	switch {
 	case report.Next == 0:
@@ -250,7 +250,7 @@ func waitsFor(report *reconcile.Report) string {
 	return "a planned requeue"
 }
 
-// CausesOf are the errors of the pass, and then the components that are not ready for another reason.
+// CausesOf returns the errors of the pass, followed by the components that are not ready for another reason.
 func CausesOf(report *reconcile.Report) []explain.Cause {
 	var list []explain.Cause
 	add := func(c explain.Cause) {
@@ -281,7 +281,7 @@ func CausesOf(report *reconcile.Report) []explain.Cause {
 		add(cause)
 	}
 	for i := range report.Applied.Objects {
-		if d := &report.Applied.Objects[i].Decision; d.WaitsUntil != "" && len(list) == 0 { // or it follows from what is there
+		if d := &report.Applied.Objects[i].Decision; d.WaitsUntil != "" && len(list) == 0 { // otherwise it follows from the other causes
 			add(explain.Cause{
 				Subject: ObjectName(d.GVK.Kind, d.Key), Reason: string(d.Reason), Message: "waits until " + Safe(d.WaitsUntil),
 			})
@@ -290,7 +290,7 @@ func CausesOf(report *reconcile.Report) []explain.Cause {
 	return list
 }
 
-// diagnosed are the lines of a component's diagnostics that are not empty, bounded and without credentials.
+// diagnosed returns the non-empty lines of a component's diagnostics, truncated and without credentials.
 func diagnosed(diagnostics string) []string {
 	if diagnostics == "" {
 		return nil
@@ -308,7 +308,7 @@ func diagnosed(diagnostics string) []string {
 	return lines
 }
 
-// eachPart goes through joined errors.
+// eachPart calls do for each part of joined errors.
 func eachPart(err error, do func(error)) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, part := range joined.Unwrap() {
@@ -339,7 +339,7 @@ func causeOf(err error) explain.Cause {
 	return cause
 }
 
-// ObjectName is the kind and the key of an object as a person reads them.
+// ObjectName returns the kind and the key of an object as text.
 func ObjectName(kind string, key types.NamespacedName) string {
 	if key.Namespace == "" {
 		return kind + " " + key.Name

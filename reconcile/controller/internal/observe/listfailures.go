@@ -11,11 +11,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// maxFailures bounds the texts of failed lists in the reason of a cache that is not synced.
+// maxFailures limits the texts of failed lists in the reason of a cache that is not synced.
 const maxFailures = 3
 
-// ListFailures remembers why kinds could not be listed or watched: the caches themselves only say that they are not synced. The options
-// of [CacheOptions] fill it. It is safe for concurrent use, and the zero value is ready.
+// ListFailures records why kinds could not be listed or watched, because caches report only that they are not synced. The options
+// of [CacheOptions] fill it. It is safe for concurrent use. The zero value is ready.
 type ListFailures struct {
 	mu     sync.Mutex
 	latest []listFailure
@@ -27,7 +27,7 @@ type listFailure struct {
 	err error
 }
 
-// Note remembers the latest failure of a kind.
+// Note records the latest failure of a kind.
 func (l *ListFailures) Note(of string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,12 +45,12 @@ func (l *ListFailures) Note(of string, err error) {
 	l.counts[kindName(of)]++
 }
 
-// ends reports whether a watch has come to one of its usual ends, after which another one starts.
+// ends reports whether the error is a normal end of a watch, after which the reflector starts another one.
 func ends(err error) bool {
 	return errors.Is(err, io.EOF) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
 }
 
-// kindName is the kind in what a reflector prints: a Go type such as *v1.Service, or "apps/v1, Kind=Deployment".
+// kindName returns the kind from the text of a reflector: a Go type such as *v1.Service, or "apps/v1, Kind=Deployment".
 func kindName(of string) string {
 	if _, kind, found := strings.Cut(of, "Kind="); found {
 		return kind
@@ -58,7 +58,7 @@ func kindName(of string) string {
 	return of[strings.LastIndex(of, ".")+1:]
 }
 
-// byKind counts the failures.
+// byKind returns the number of failures of each kind.
 func (l *ListFailures) byKind() map[string]int {
 	if l == nil {
 		return nil
@@ -73,7 +73,7 @@ func (l *ListFailures) Last() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := slices.Clone(l.latest)
-	slices.SortFunc(list, func(a, b listFailure) int { return strings.Compare(a.of, b.of) }) // the same text for the same causes
+	slices.SortFunc(list, func(a, b listFailure) int { return strings.Compare(a.of, b.of) }) // a stable text
 	errs := make([]error, len(list))
 	for i, f := range list {
 		errs[i] = f.err

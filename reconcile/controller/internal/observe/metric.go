@@ -11,9 +11,9 @@ const (
 	metricsNamespace = "reconcilekit"
 	collectTimeout   = 5 * time.Second // well below the usual scrape timeout of 10 s
 
-	// labelController is on every metric.
+	// labelController is a label of every metric.
 	labelController = "controller"
-	// triggerRequeue is the trigger of a pass that no event asked for: a timer, or the retry of an error.
+	// triggerRequeue is the trigger of a pass without an event: a timer, or the retry of an error.
 	triggerRequeue = "requeue"
 )
 
@@ -24,15 +24,15 @@ const (
 	typeHistogram = "histogram"
 )
 
-// metric declares one metric. The reference page docs/metrics.md is made from these declarations.
+// metric declares one metric. The reference page docs/metrics.md is generated from these declarations.
 type metric struct {
 	name   string // without the namespace
 	form   string
 	help   string
-	labels []string // besides labelController
+	labels []string // in addition to labelController
 }
 
-// The metrics. A label "kind" has the kind without its group, and is empty where there is none.
+// The metrics. A label "kind" has the kind without its group, and is empty without a kind.
 //
 //nolint:gochecknoglobals // constants
 var (
@@ -107,7 +107,7 @@ var (
 	}
 )
 
-// allMetrics are in the order of the reference page.
+// allMetrics returns the metrics in the order of the reference page.
 func allMetrics() []metric {
 	return []metric{
 		metricErrors, metricOldest, metricOwners, metricAges, metricPaused, metricPasses, metricWrites, metricContests, metricApplies,
@@ -116,12 +116,12 @@ func allMetrics() []metric {
 	}
 }
 
-// allLabels are the labels with that of the controller.
+// allLabels returns the labels, including that of the controller.
 func (m metric) allLabels() []string { return slices.Concat([]string{labelController}, m.labels) }
 
 func (m metric) fullName() string { return metricsNamespace + "_" + m.name }
 
-// describe is the description for a collector of one controller.
+// describe returns the description for a collector of one controller.
 func (m metric) describe(controller string) *prometheus.Desc {
 	return prometheus.NewDesc(m.fullName(), m.help, m.labels, prometheus.Labels{labelController: controller})
 }

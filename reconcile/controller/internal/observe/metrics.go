@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
-// Observer counts what happens in the passes of one controller. No label names an object.
+// Observer counts the passes of one controller and their results. No label names an object.
 type Observer struct {
 	name       string
 	phases     *prometheus.HistogramVec
@@ -33,13 +33,13 @@ type Observer struct {
 	next       reconcile.Observer
 	LastPasses *LastPasses
 
-	// series are the children of phases and applies that were used, by label: looking them up there costs more.
+	// series caches the metrics of phases and applies by label, because a lookup in the vectors costs more.
 	series sync.Map
 }
 
 var _ reconcile.Observer = (*Observer)(nil)
 
-// NewObserver registers the metrics. Controllers share them and are told apart by a label.
+// NewObserver registers the metrics. Controllers share them and differ by a label.
 func NewObserver(
 	registry prometheus.Registerer, name string, remembers *LastPasses, next reconcile.Observer,
 ) (*Observer, error) {
@@ -79,7 +79,7 @@ func NewObserver(
 	return o, errors.Join(errs...)
 }
 
-// registered registers a collector or returns the one that another controller has registered.
+// registered registers a collector, or returns the one that another controller has registered.
 func registered[C prometheus.Collector](registry prometheus.Registerer, c C) (C, error) {
 	err := registry.Register(c)
 	var twice prometheus.AlreadyRegisteredError
@@ -99,7 +99,7 @@ func (o *Observer) PhaseStart(ctx context.Context, phase reconcile.Phase) contex
 	return ctx
 }
 
-// Panicked counts a function of the author that panicked outside of a pass.
+// Panicked counts a panic of a function of the author outside of a pass.
 func (o *Observer) Panicked(function string) { o.panics.WithLabelValues(o.name, function).Inc() }
 
 // PhaseDone implements reconcile.Observer.
@@ -108,7 +108,7 @@ func (o *Observer) PhaseDone(ctx context.Context, phase reconcile.Phase, took ti
 	if !known {
 		found, _ = o.series.LoadOrStore(phase, o.phases.WithLabelValues(o.name, string(phase)))
 	}
-	found.(prometheus.Observer).Observe(took.Seconds()) //nolint:forcetypeassert // phases are keys of nothing else
+	found.(prometheus.Observer).Observe(took.Seconds()) //nolint:forcetypeassert // only phases are keys
 	if err != nil {
 		o.panics.WithLabelValues(o.name, string(phase)).Inc()
 	}
@@ -117,7 +117,7 @@ func (o *Observer) PhaseDone(ctx context.Context, phase reconcile.Phase, took ti
 	}
 }
 
-// Called counts a call outside of the cluster.
+// Called counts a call to an external system.
 func (o *Observer) Called(call external.Call, took time.Duration, err error) {
 	result := "ok"
 	switch {
@@ -131,9 +131,9 @@ func (o *Observer) Called(call external.Call, took time.Duration, err error) {
 
 // The causes of requeues.
 const (
-	causeError   = "error"   // an error goes to the backoff
-	causeHandled = "handled" // an error waits for a planned requeue or for what the API server asked for
-	causePlanned = "planned" // nothing is wrong
+	causeError   = "error"   // the queue retries the error with backoff
+	causeHandled = "handled" // an error waits for a planned requeue or for the time that the API server asked for
+	causePlanned = "planned" // no error
 )
 
 // PassDone implements reconcile.Observer.
@@ -145,7 +145,7 @@ func (o *Observer) PassDone(ctx context.Context, report reconcile.Report) {
 		if !known {
 			found, _ = o.series.LoadOrStore(outcome, o.applies.WithLabelValues(o.name, string(outcome)))
 		}
-		found.(prometheus.Counter).Inc() //nolint:forcetypeassert // outcomes are keys of nothing else
+		found.(prometheus.Counter).Inc() //nolint:forcetypeassert // only outcomes are keys
 		o.countWrite(&report.Applied.Objects[i])
 	}
 	if report.Applied.Owner != nil && report.Applied.OwnerErr == nil {
@@ -169,7 +169,7 @@ func (o *Observer) PassDone(ctx context.Context, report reconcile.Report) {
 	}
 }
 
-// countWrite counts an accepted write, and an object of which others own fields.
+// countWrite counts an accepted write, and an object whose planned fields other managers own.
 func (o *Observer) countWrite(object *apply.ObjectResult) {
 	if object.Wrote() {
 		o.writes.WithLabelValues(o.name, string(object.Verb), object.GVK.Kind).Inc()
@@ -179,7 +179,7 @@ func (o *Observer) countWrite(object *apply.ObjectResult) {
 	}
 }
 
-// Started counts a pass by what triggered it, and remembers that.
+// Started counts a pass by its trigger, and records the trigger.
 func (o *Observer) Started(owner types.NamespacedName, first trigger.Trigger, known bool) {
 	o.LastPasses.started(owner, first, known)
 	if !known {
@@ -189,7 +189,7 @@ func (o *Observer) Started(owner types.NamespacedName, first trigger.Trigger, kn
 	o.passes.WithLabelValues(o.name, first.Event, first.Kind.Kind).Inc()
 }
 
-// count counts the errors of a pass, also those whose retry a requeue has taken over.
+// count counts the errors of a pass, including those that a requeue retries.
 func (o *Observer) count(errs []error) {
 	for _, err := range errs {
 		kind := ""
@@ -200,7 +200,7 @@ func (o *Observer) count(errs []error) {
 	}
 }
 
-// Waited counts a pass that waits for the cache, and one that has waited for as long as it may.
+// Waited counts a pass that waits for the cache, or one whose wait has expired.
 func (o *Observer) Waited(expired bool) {
 	if expired {
 		o.late.WithLabelValues(o.name, "expired").Inc()

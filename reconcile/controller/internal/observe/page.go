@@ -14,16 +14,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
-// maxListed bounds the owners of one answer.
+// maxListed limits the owners of one answer.
 const maxListed = 500
 
-// listed are owners, those that are not ready first, and how many more there are.
+// listed has owners, those that are not ready first, and the number of omitted ones.
 type listed struct {
 	Owners []explain.Owner `json:"owners"`
 	More   int             `json:"more,omitempty"`
 }
 
-// list explains the owners of the kind in the state, of all where these are empty.
+// list explains the owners of the kind in the state. Empty arguments match all.
 func list(ctx context.Context, kind, state string, explainers []*Explainer) (listed, error) {
 	var out listed
 	var ready []explain.Owner
@@ -55,7 +55,7 @@ func list(ctx context.Context, kind, state string, explainers []*Explainer) (lis
 	return out, nil
 }
 
-// place is the list for an owner: those that are ready are named after all others.
+// place returns the list for an owner: ready owners follow all others.
 func place(others, ready *[]explain.Owner, o explain.Owner) *[]explain.Owner {
 	if o.Found && o.Ready {
 		return ready
@@ -63,7 +63,7 @@ func place(others, ready *[]explain.Owner, o explain.Owner) *[]explain.Owner {
 	return others
 }
 
-// keys are the owners that there are.
+// keys returns the known owners.
 func (e *Explainer) keys(ctx context.Context) ([]types.NamespacedName, error) {
 	if e.Groups != nil {
 		return e.Groups.Keys(), nil
@@ -71,7 +71,7 @@ func (e *Explainer) keys(ctx context.Context) ([]types.NamespacedName, error) {
 	return e.Reads.OwnerKeys(ctx)
 }
 
-// text is one line for each owner.
+// text returns one line for each owner.
 func (l listed) text() string {
 	var b strings.Builder
 	for _, o := range l.Owners {
@@ -90,7 +90,7 @@ func because(o explain.Owner) string {
 	return ": " + strings.Join(strings.Fields(o.Causes[0].Message), " ")
 }
 
-// link leads from the list to the owner, and from states to lists.
+// link returns a URL from the list to an owner, or from a state to a list.
 func link(values ...string) template.URL {
 	query := url.Values{"format": {formHTML}}
 	for i := 0; i+1 < len(values); i += 2 {
@@ -101,7 +101,7 @@ func link(values ...string) template.URL {
 	return template.URL("?" + query.Encode()) //nolint:gosec // the values are encoded
 }
 
-// ownerLink leads to the explanation of an owner.
+// ownerLink returns the URL of the explanation of an owner.
 func ownerLink(o explain.Owner) template.URL {
 	namespace, name, namespaced := strings.Cut(o.Name, "/")
 	if !namespaced {
@@ -112,7 +112,7 @@ func ownerLink(o explain.Owner) template.URL {
 	return link("kind", kind, "namespace", namespace, "name", name)
 }
 
-// script keeps a page as it is now: it asks for the page again, and the answer waits until there is something new.
+// script updates a page: it requests the page again, and the server answers when there is a change.
 const script = `(async () => {
   let tag = "";
   for (;;) {
@@ -129,18 +129,18 @@ const script = `(async () => {
   }
 })()`
 
-// policy lets a page run its script and ask where it came from, and nothing else.
+// policy permits a page to run its script and to connect to its own server, and nothing else.
 var policy = func() string { //nolint:gochecknoglobals // computed once, never changed
 	sum := sha256.Sum256([]byte(script))
 	return "default-src 'none'; style-src 'unsafe-inline'; connect-src 'self'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
-// states are those of owners, the ones that need attention first.
+// states returns the states of owners, those that need attention first.
 func states() []string {
 	return []string{"NotReady", "Deleting", "Paused", "NotSeen", "NotSelected", "NotFound", "Ready"}
 }
 
-// pages are the answers for people. They need nothing from elsewhere, and show what is new without being loaded again.
+// pages are the HTML templates. A page loads nothing from other servers, and updates itself.
 var pages = template.Must(template.New("").Funcs(template.FuncMap{ //nolint:gochecknoglobals // compiled once, never changed
 	"link": link, "owner": ownerLink, "script": func() template.JS { return script },
 	"states": states, "dataflow": func() template.URL { return link("show", showDataflow) },

@@ -22,15 +22,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// The names of the checks behind the manager's /readyz besides those of the controllers.
+// The names of the checks of the manager's /readyz in addition to those of the controllers.
 const (
 	readyAPIServer = "api-server"
 	readyWebhooks  = "webhooks"
 )
 
-// Ready adds what /readyz of the manager needs to know of a controller: whether this process can serve. The caches of the controller are
-// synced, as standby too, and the API server answers. What is wrong with single owners is in their conditions and in metrics, and
-// makes no process unready.
+// Ready adds the checks of a controller to /readyz of the manager. They report whether this process can serve: the caches of the
+// controller are synced, also on a standby, and the API server answers. Failures of single owners appear in their conditions and in
+// metrics, and do not make the process unready.
 func Ready(mgr manager.Manager, controller string, caches *Caches, c clock.PassiveClock) error {
 	api := &apiServer{config: mgr.GetConfig(), client: mgr.GetHTTPClient(), clock: c}
 	err := errors.Join(
@@ -43,7 +43,7 @@ func Ready(mgr manager.Manager, controller string, caches *Caches, c clock.Passi
 	return nil
 }
 
-// WebhooksReady lets /readyz of the manager wait until the webhook server serves.
+// WebhooksReady adds a check to /readyz of the manager that fails until the webhook server serves.
 func WebhooksReady(mgr manager.Manager) error {
 	if err := mgr.AddReadyzCheck(readyWebhooks, told(mgr.GetLogger(), readyWebhooks, mgr.GetWebhookServer().StartedChecker())); err != nil {
 		return fmt.Errorf("add the readiness check of the webhook server: %w", err)
@@ -51,7 +51,7 @@ func WebhooksReady(mgr manager.Manager) error {
 	return nil
 }
 
-// told logs when the answer of a check changes, with the reason: /readyz itself withholds it.
+// told logs each change of a check's answer with the reason, which /readyz omits.
 func told(logger logr.Logger, name string, check func(*http.Request) error) func(*http.Request) error {
 	var mu sync.Mutex
 	last := ""
@@ -75,22 +75,22 @@ func told(logger logr.Logger, name string, check func(*http.Request) error) func
 	}
 }
 
-// Caches knows which sources of events of a controller have not synced yet. It is asked while sources are still added: metrics may be read
-// before the set-up has ended.
+// Caches records which event sources of a controller have not synced yet. Its methods may be called while sources are added, because
+// metrics may be read before the set-up ends.
 type Caches struct {
 	mu      sync.Mutex
 	sources []*syncing
-	Failed  *ListFailures // what the API server answered to lists and watches
+	Failed  *ListFailures // the responses of the API server to lists and watches
 }
 
-// noted are the sources so far.
+// noted returns the sources so far.
 func (c *Caches) noted() []*syncing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sources[:len(c.sources):len(c.sources)]
 }
 
-// byKind has 1 for each kind whose cache is synced and 0 for the others. Kinds of one name in several groups count as one.
+// byKind returns 1 for each kind whose cache is synced and 0 for the others. Kinds of one name in several groups count as one.
 func (c *Caches) byKind() map[string]float64 {
 	kinds := map[string]float64{}
 	for _, s := range c.noted() {
@@ -98,7 +98,7 @@ func (c *Caches) byKind() map[string]float64 {
 			continue
 		}
 		value := 0.0
-		if s.listed() { // s.done is also true for a source whose manager has ended
+		if s.listed() { // s.done is also true after the manager of the source has ended
 			value = 1
 		}
 		if other, twice := kinds[s.kind]; twice {
@@ -109,7 +109,7 @@ func (c *Caches) byKind() map[string]float64 {
 	return kinds
 }
 
-// syncing is a source that remembers whether it has synced.
+// syncing is a source that records whether it has synced.
 type syncing struct {
 	source.SyncingSource
 	name   string
@@ -119,12 +119,12 @@ type syncing struct {
 	caches *Caches
 }
 
-// Watch notes the source of a kind, which is waited for.
+// Watch adds the source of a kind, and returns a source that records its sync.
 func (c *Caches) Watch(cached cache.Cache, k *declaration.Kind, s source.SyncingSource) source.SyncingSource {
-	var known atomic.Pointer[cache.Informer] // GetInformer of a cache of several namespaces starts a goroutine that lasts until it has synced
+	var known atomic.Pointer[cache.Informer] // GetInformer of a cache of several namespaces starts a goroutine that runs until it has synced
 	return c.note(&syncing{SyncingSource: s, name: declaration.Print(k.GroupVersionKind), kind: k.Kind, listed: func() bool {
 		if known.Load() == nil {
-			informer, err := cached.GetInformer(context.Background(), k.Object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a look into memory
+			informer, err := cached.GetInformer(context.Background(), k.Object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a read from memory
 			if err != nil {
 				return false
 			}
@@ -134,7 +134,7 @@ func (c *Caches) Watch(cached cache.Cache, k *declaration.Kind, s source.Syncing
 	}})
 }
 
-// WatchAll notes a source of several kinds.
+// WatchAll adds a source of several kinds.
 func (c *Caches) WatchAll(name string, s source.SyncingSource) source.SyncingSource {
 	return c.note(&syncing{SyncingSource: s, name: name, listed: func() bool { return false }})
 }
@@ -154,16 +154,16 @@ func (s *syncing) WaitForSync(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	return errors.Join(err, unsynced{s.caches.check(nil)}) // all sources wait for all caches: another one may be the cause
+	return errors.Join(err, unsynced{s.caches.check(nil)}) // each source waits for all caches: another one may be the cause
 }
 
-// unsynced says which caches a source has waited for in vain.
+// unsynced has the caches that a source has waited for in vain.
 type unsynced struct{ error }
 
-// Unsynced returns the kinds and what the API server answered.
+// Unsynced returns the kinds and the responses of the API server.
 func (u unsynced) Unsynced() error { return u.error }
 
-// String names the source in the log.
+// String returns the name of the source for the log.
 func (s *syncing) String() string { return fmt.Sprint(s.SyncingSource) }
 
 // check implements healthz.Checker.
@@ -193,10 +193,10 @@ func (c *Caches) check(*http.Request) error {
 
 const (
 	reachTimeout = 3 * time.Second // below the usual timeouts of probes times their threshold
-	reachFor     = 5 * time.Second // an answer counts for so long, however often is probed
+	reachFor     = 5 * time.Second // an answer is valid for this time, regardless of the number of probes
 )
 
-// apiServer asks whether the API server answers, at most once in reachFor, for its version, which everybody may see.
+// apiServer checks that the API server answers. It requests the version, which every account may read, at most once in reachFor.
 type apiServer struct {
 	config *rest.Config
 	client *http.Client
@@ -226,7 +226,7 @@ func (a *apiServer) ask(ctx context.Context) error {
 	defer cancel()
 	err = c.RESTClient().Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error()
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsTooManyRequests(err) {
-		return nil // it answers
+		return nil // the API server answers
 	}
 	if err != nil {
 		return fmt.Errorf("the API server does not answer: %w", err)

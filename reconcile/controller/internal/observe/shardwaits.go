@@ -10,7 +10,8 @@ type shardWaits struct {
 
 var _ prometheus.Collector = (*shardWaits)(nil)
 
-// RegisterShardWaits registers the number of owners that wait for another shard, in the place of that of an earlier controller of the same name.
+// RegisterShardWaits registers the number of owners that wait for another shard. It replaces the collector of an earlier controller of
+// that name.
 func RegisterShardWaits(registry prometheus.Registerer, name string, count func() int64) error {
 	return replace(registry, &shardWaits{owners: metricWaiting.describe(name), count: count})
 }

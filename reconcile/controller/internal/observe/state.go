@@ -18,8 +18,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// state collects, when it is scraped, what is counted rather than added up: owners by condition and by age, paused ones, caches and tracked
-// reads. It reads the cache without copying and keeps nothing.
+// state collects gauges when it is scraped: owners by condition and by age, paused owners, caches and tracked reads. It reads the cache
+// without copying and keeps nothing.
 type state struct {
 	owners, oldest, ages, paused, tracked, synced, unlisted, circuits *prometheus.Desc
 
@@ -31,10 +31,10 @@ type state struct {
 
 var _ prometheus.Collector = (*state)(nil)
 
-// stateMu guards the replacement of a collector against another controller of the same name that starts at the same time.
-var stateMu sync.Mutex //nolint:gochecknoglobals // the registry is one of the process, too
+// stateMu guards the replacement of a collector by another controller of that name that starts concurrently.
+var stateMu sync.Mutex //nolint:gochecknoglobals // the registry is global, too
 
-// RegisterState registers the collector in the place of one that an earlier controller of the same name has left.
+// RegisterState registers the collector. It replaces that of an earlier controller of that name.
 func RegisterState(
 	registry prometheus.Registerer, name string, reads *tracked.Reads, synced *Caches, pause string, c clock.PassiveClock,
 ) error {
@@ -47,7 +47,7 @@ func RegisterState(
 	return replace(registry, s)
 }
 
-// replace registers a collector in the place of one that has the same descriptions.
+// replace registers a collector in place of one that has the same descriptions.
 func replace(registry prometheus.Registerer, c prometheus.Collector) error {
 	stateMu.Lock()
 	defer stateMu.Unlock()
@@ -84,9 +84,9 @@ func (s *state) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- prometheus.MustNewConstMetric(s.unlisted, prometheus.CounterValue, float64(count), kind)
 	}
 	if synced, watched := kinds[s.reads.Kinds[0].Kind]; watched && synced == 0 {
-		return // a scrape does not wait until the owners are listed
+		return // a scrape does not wait for the list of owners
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has none
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout) //nolint:forbidigo // a scrape has no context
 	defer cancel()
 	list, err := s.reads.EmptyList(s.reads.Kinds[0])
 	if err == nil {
@@ -125,7 +125,7 @@ func (c *ownerCount) add(owner client.Object, list []metav1.Condition, pause str
 	if pipeline.IsPaused(owner, pause) {
 		c.paused++
 	}
-	since := owner.GetCreationTimestamp().Time // when it is not ready and nothing tells since when
+	since := owner.GetCreationTimestamp().Time // if no condition has the time since when it is not ready
 	ready := false
 	for _, condition := range list {
 		labels := [2]string{condition.Type, string(condition.Status)}

@@ -15,11 +15,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
-// instrumentation names the tracer, as OpenTelemetry asks: by the package that makes the spans.
+// instrumentation is the name of the tracer. By the convention of OpenTelemetry it is the package that creates the spans.
 const instrumentation = "github.com/reconcilekit/reconcilekit/reconcile/controller"
 
-// The names of spans' attributes. Namespaces follow OpenTelemetry's conventions for Kubernetes, which have no word for
-// what a controller does.
+// The names of span attributes. Namespaces follow OpenTelemetry's conventions for Kubernetes, which have no terms for
+// controllers.
 const (
 	spanPass = "Reconcile"
 
@@ -37,7 +37,7 @@ const (
 	attrRequeueAfter  = "reconcilekit.requeue_after" // in seconds
 )
 
-// Tracing makes a span of each pass and of each phase.
+// Tracing creates a span for each pass and each phase.
 type Tracing struct {
 	reconcile.Observer
 
@@ -47,7 +47,7 @@ type Tracing struct {
 
 var _ reconcile.Observer = (*Tracing)(nil)
 
-// NewTracing returns nil when there is no provider, so that nothing is spent on spans.
+// NewTracing returns nil if provider is nil, so that a controller without tracing has no overhead.
 func NewTracing(name string, provider trace.TracerProvider, next reconcile.Observer) *Tracing {
 	if provider == nil {
 		return nil
@@ -55,7 +55,7 @@ func NewTracing(name string, provider trace.TracerProvider, next reconcile.Obser
 	return &Tracing{Observer: next, name: name, tracer: provider.Tracer(instrumentation)}
 }
 
-// Start starts the span of a pass. A pass that nothing woke is a requeue, or the first of many after a start.
+// Start starts the span of a pass. A pass without a trigger is a requeue, or the first of many after a start.
 func (t *Tracing) Start(ctx context.Context, request ctrl.Request, woken trigger.Trigger, known bool) (context.Context, trace.Span) {
 	attributes := []attribute.KeyValue{
 		attribute.String(attrController, t.name),
@@ -102,7 +102,7 @@ func (t *Tracing) PassDone(ctx context.Context, report reconcile.Report) {
 	t.Observer.PassDone(ctx, report)
 }
 
-// failed records an error; of a panic its stack, too.
+// failed records an error; for a panic it also records the stack.
 func failed(span trace.Span, err error) {
 	if err == nil || !span.IsRecording() {
 		return

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// maxWait bounds how long a request waits for something new: an open one delays the end of the process.
+	// maxWait limits how long a request waits for a change, because an open request delays the end of the process.
 	maxWait = 5 * time.Second
-	// lookAgain is how often is looked after a pass: the cache shows later what the pass has written.
+	// lookAgain is the interval of checks after a pass, because the cache shows the writes of the pass later.
 	lookAgain = 500 * time.Millisecond
 )
 
-// changed is what look returns. A request that has it already, by the header If-None-Match, and that is willing to wait, by the header
-// "Prefer: wait=5" (RFC 7240), waits for passes until there is something else, at most that many seconds. Until a pass is made nothing is
-// looked at.
+// changed returns the result of look. If the client already has that result, by the header If-None-Match, and accepts a wait, by the header
+// "Prefer: wait=5" (RFC 7240), changed waits for passes until the result differs, at most that many seconds. It does not call look again
+// before a pass ends.
 func changed(
 	ctx context.Context, explainers []*Explainer, header http.Header, look func() (*rendered, error),
 ) (answer *rendered, err error) {
@@ -47,7 +47,7 @@ func changed(
 	}
 }
 
-// wanted is how long the asker is willing to wait.
+// wanted returns how long the client accepts to wait.
 func wanted(header http.Header) time.Duration {
 	for _, value := range header.Values("Prefer") {
 		for preference := range strings.SplitSeq(value, ",") {

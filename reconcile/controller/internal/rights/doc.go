@@ -1,2 +1,2 @@
-// Package rights makes the rules of RBAC out of single grants.
+// Package rights converts permissions to RBAC rules.
 package rights

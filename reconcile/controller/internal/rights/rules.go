@@ -9,12 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// verbOrder is the order in which people write verbs.
+// verbOrder is the usual order of verbs.
 func verbOrder() []string {
 	return []string{"get", "list", "watch", "create", "update", "patch", "delete"}
 }
 
-// Compact turns grants into rules: resources of one group with the same verbs share a rule.
+// Compact converts permissions to rules: resources of one group with the same verbs share a rule.
 func Compact(grants map[schema.GroupResource][]string) []rbacv1.PolicyRule {
 	type key struct{ group, verbs string }
 	resources := map[key][]string{}
@@ -35,8 +35,8 @@ func Compact(grants map[schema.GroupResource][]string) []rbacv1.PolicyRule {
 	return rules
 }
 
-// Join makes one list of several, each right once. A rule for named objects or for paths stays one by itself: it gives less than one
-// for all objects.
+// Join merges lists of rules and removes duplicate permissions. It does not merge a rule for named objects or for paths, because that rule
+// grants less than a rule for all objects.
 func Join(sets ...[]rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	grants := map[schema.GroupResource][]string{}
 	var apart []rbacv1.PolicyRule
@@ -61,7 +61,7 @@ func Join(sets ...[]rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	return all
 }
 
-// split makes a rule for each group.
+// split returns one rule for each group.
 func split(rule rbacv1.PolicyRule) []rbacv1.PolicyRule {
 	one := rbacv1.PolicyRule{Verbs: ordered(rule.Verbs), ResourceNames: unique(rule.ResourceNames), NonResourceURLs: unique(rule.NonResourceURLs)}
 	if len(rule.NonResourceURLs) > 0 {
@@ -83,7 +83,7 @@ func compare(a, b rbacv1.PolicyRule) int {
 
 func unique(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
-// ordered are the verbs, each once: the usual ones in their usual order, then others, such as bind.
+// ordered returns the verbs without duplicates: the usual verbs in their usual order, then others, such as bind.
 func ordered(granted []string) []string {
 	known := verbOrder()
 	verbs := slices.DeleteFunc(verbOrder(), func(verb string) bool { return !slices.Contains(granted, verb) })

@@ -1,3 +1,3 @@
-// Package shardclaims keeps two processes from working on one owner: a shard claims an owner before its first pass, gives it back when it
-// has come to another shard, and tells of owners that another shard does not give back.
+// Package shardclaims prevents two processes from reconciling one owner. A shard claims an owner before its first pass and releases it when
+// the owner has moved to another shard. The package reports owners that another shard does not release.
 package shardclaims

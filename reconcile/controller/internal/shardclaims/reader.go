@@ -17,27 +17,28 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// unconfirmed is the UID of an owner of which this process may hold a claim.
+// unconfirmed is the UID of an owner that this process may have claimed.
 const unconfirmed types.UID = ""
 
-// Reader reads owners. One that this process must not work on is not found, so that the pipeline forgets what it knows of it. It is
-// asked at the beginning of each pass, and there is one pass of an owner at a time, so an owner that is given back has none.
+// Reader reads owners. It returns not found for an owner that this process must not reconcile, so that the pipeline drops its state. Each
+// pass calls it first, and one pass of an owner runs at a time, so no pass of a released owner runs.
 type Reader struct {
 	client.Reader
 	shards.Part
 
-	Live       client.Reader // of the API server: the cache may have this shard's owners alone
+	Live       client.Reader // reads from the API server: the cache may have only the owners of this shard
 	Writer     client.Writer
-	Kind       schema.GroupVersionKind // of the owners
-	Annotation string                  // that holds the claim
+	Kind       schema.GroupVersionKind // the kind of the owners
+	Annotation string                  // the annotation with the claim
 	Manager    string                  // the field manager of claims
 
-	claimed sync.Map // names of owners to their UID, once the API server has confirmed the claim to this process; or to unconfirmed
+	claimed sync.Map // names of owners to their UID after the API server has confirmed the claim of this process; else to unconfirmed
 }
 
-// Get reads an owner of the shard and claims it. It returns a conflict until the cache shows the claim, so that no reconciliation writes to the
-// owner with a resourceVersion that the claim has replaced. The pipeline reads the owner again after a conflict. It cannot rely on an event: the
-// change that the cache does not show yet may be the controller's own status write, whose event does not enqueue the owner.
+// Get reads an owner of the shard and claims it. It returns a conflict until the cache shows the claim, so that no reconciliation
+// writes to the owner with a resourceVersion that the claim has replaced. The pipeline reads the owner again after a conflict. It
+// cannot rely on an event: the change that the cache does not show yet may be the controller's own status write, whose event does not
+// enqueue the owner.
 func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Object, opts ...client.GetOption) error {
 	if err := r.Reader.Get(ctx, key, owner, opts...); err != nil {
 		if back := r.left(ctx, key, err); back != nil {
@@ -57,13 +58,13 @@ func (r *Reader) Get(ctx context.Context, key client.ObjectKey, owner client.Obj
 			return err
 		}
 	default:
-		r.claimed.Delete(key) // somebody has written the name of another shard: ask again when ours is there
+		r.claimed.Delete(key) // the annotation names another shard: ask again when it names this one
 	}
 	return apierrors.NewNotFound(r.resource(), key.Name)
 }
 
-// claim claims an owner of the shard, or asks the API server whether the claim that the cache shows is there still. The error is a conflict
-// as long as the cache does not show the claim.
+// claim claims an owner of the shard, or asks the API server whether the cached claim still exists. It returns a conflict until the cache
+// shows the claim.
 func (r *Reader) claim(ctx context.Context, key client.ObjectKey, owner client.Object) error {
 	version, err := r.patch(ctx, owner, r.Name)
 	if err != nil {
@@ -79,12 +80,12 @@ func (r *Reader) claim(ctx context.Context, key client.ObjectKey, owner client.O
 // errUnseen is the cause of a conflict after a claim.
 var errUnseen = errors.New("the cache does not show the claim yet")
 
-// resource names the owners in errors.
+// resource returns the resource of the owners for errors.
 func (r *Reader) resource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Kind.Group, Resource: r.Kind.Kind}
 }
 
-// left gives an owner back that the cache does not have, if it has come to another shard, and nothing else has kept it from being read.
+// left releases an owner that is not in the cache, if it has moved to another shard and unread is only that it was not found.
 func (r *Reader) left(ctx context.Context, key client.ObjectKey, unread error) error {
 	confirmed, claimed := r.claimed.Load(key)
 	if !apierrors.IsNotFound(unread) || !claimed || confirmed != unconfirmed && !r.Moves {
@@ -102,7 +103,7 @@ func (r *Reader) left(ctx context.Context, key client.ObjectKey, unread error) e
 	return nil
 }
 
-// giveBack ends the claim of this process. As long as nobody knows whether that has succeeded, the claim is not taken for granted.
+// giveBack releases the claim of this process. Until the API server confirms the release, the claim counts as unconfirmed.
 func (r *Reader) giveBack(ctx context.Context, key client.ObjectKey, owner client.Object) error {
 	r.claimed.Store(key, unconfirmed)
 	if _, err := r.patch(ctx, owner, nil); err != nil && !apierrors.IsNotFound(err) {
@@ -112,7 +113,8 @@ func (r *Reader) giveBack(ctx context.Context, key client.ObjectKey, owner clien
 	return nil
 }
 
-// patch writes the annotation, if the owner is as the cache shows it. Nil removes it. It returns the resourceVersion of the answer.
+// patch writes the annotation, if the owner is unchanged since the cached version. A nil holder removes it. It returns the new
+// resourceVersion.
 func (r *Reader) patch(ctx context.Context, owner client.Object, holder any) (version string, err error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": owner.GetUID(), "resourceVersion": owner.GetResourceVersion(), "annotations": map[string]any{r.Annotation: holder},
@@ -121,7 +123,7 @@ func (r *Reader) patch(ctx context.Context, owner client.Object, holder any) (ve
 		return "", err
 	}
 	into := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: owner.GetName()}}
-	into.SetGroupVersionKind(r.Kind) // what is read from the cache is shared
+	into.SetGroupVersionKind(r.Kind) // cached objects are shared
 	err = r.Writer.Patch(ctx, into, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(r.Manager))
 	return into.ResourceVersion, err
 }

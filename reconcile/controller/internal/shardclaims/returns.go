@@ -15,15 +15,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// Claims that the process does not watch are looked for as it starts to lead, and again as long as some are found. After that, what the last
-// requests of a predecessor have left is found by and by.
+// A process looks for unwatched claims when it starts to lead, and repeats while it finds some. After that, growing intervals are
+// enough for claims of a predecessor's last requests.
 const (
 	returnsSoon = 15 * time.Second
 	returnsLate = 10 * time.Minute
 )
 
-// returns looks for owners of other shards that this one has claimed and does not watch, such as those of its range before the number of
-// shards has changed. Each gets a pass, which gives it back: so no pass of it runs meanwhile.
+// returns finds owners of other shards that this shard has claimed but does not watch, such as owners of its range under a former number of
+// shards. It enqueues each; the pass releases the owner, so no other pass of it runs meanwhile.
 type returns struct {
 	*Reader
 
@@ -33,7 +33,7 @@ type returns struct {
 
 var _ manager.LeaderElectionRunnable = (*returns)(nil)
 
-// GiveBack adds what gives back owners that the process does not watch. Without informers of a part of the owners there are none.
+// GiveBack adds the runnable that releases owners that the process does not watch. It adds none if the informers watch all owners.
 func (r *Reader) GiveBack(mgr manager.Manager, controller ctrlcontroller.Controller, informers *shards.Informers) error {
 	if informers == nil {
 		return nil
@@ -45,10 +45,10 @@ func (r *Reader) GiveBack(mgr manager.Manager, controller ctrlcontroller.Control
 	return mgr.Add(back)
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: the process that leads before this one gives back what it works on.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a previous leader still releases its own owners.
 func (*returns) NeedLeaderElection() bool { return true }
 
-// Start looks for claims until the end.
+// Start looks for claims until the context ends.
 func (r *returns) Start(ctx context.Context) error {
 	pause := returnsSoon
 	for {
@@ -70,11 +70,11 @@ func (r *returns) Start(ctx context.Context) error {
 	}
 }
 
-// look enqueues each owner of another shard that this one has claimed.
+// look enqueues each owner of another shard that this shard has claimed.
 func (r *returns) look(ctx context.Context) (found int, err error) {
 	err = r.informers.Others(ctx, func(owner client.Object) bool {
 		if r.Of(owner) == r.Name {
-			return false // the API server does not select, and the informer has them all
+			return false // the API server does not select, and the informer has all owners
 		}
 		if owner.GetAnnotations()[r.Annotation] != r.Name {
 			return true

@@ -28,15 +28,15 @@ import (
 )
 
 const (
-	// reasonWaits is the reason of the event for an owner that another shard does not give back.
+	// reasonWaits is the reason of the event for an owner that another shard does not release.
 	reasonWaits = "ShardWaits"
 
-	looks    = 15 * time.Second // how often the claims are looked at
-	patience = 30 * time.Second // how long a hand-over may take: a process gives an owner back at once, or after its pass
+	looks    = 15 * time.Second // the interval between two checks of the claims
+	patience = 30 * time.Second // the time allowed for a move: a process releases an owner at once, or after its pass
 )
 
-// waits tells of owners of this process's shard that another shard has claimed and does not give back, as none of its processes runs:
-// nobody works on them, and no status could say so.
+// waits reports owners of this process's shard that another shard has claimed and does not release, because that shard has no process. No
+// process reconciles these owners, so their status cannot show the cause.
 type waits struct {
 	shards.Part
 
@@ -58,7 +58,7 @@ type ownerWait struct {
 
 var _ manager.LeaderElectionRunnable = (*waits)(nil)
 
-// TellOfWaits adds what tells of the owners that wait for another shard.
+// TellOfWaits adds the runnable that reports owners that wait for another shard.
 func (r *Reader) TellOfWaits(mgr manager.Manager, reads *tracked.Reads, recorder events.EventRecorder, now clock.PassiveClock) error {
 	w := &waits{
 		Part: r.Part, annotation: r.Annotation, recorder: recorder, clock: now, since: map[types.UID]*ownerWait{},
@@ -76,10 +76,10 @@ func (r *Reader) TellOfWaits(mgr manager.Manager, reads *tracked.Reads, recorder
 	return mgr.Add(w)
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: a process that waits to lead works on nothing.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a standby reconciles no owner.
 func (*waits) NeedLeaderElection() bool { return true }
 
-// Start looks at the claims until the end.
+// Start checks the claims until the context ends.
 func (w *waits) Start(ctx context.Context) error {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if err := w.look(ctx); err != nil {
@@ -89,7 +89,7 @@ func (w *waits) Start(ctx context.Context) error {
 	return nil
 }
 
-// look counts the owners that wait, and tells of each once.
+// look counts the waiting owners, and reports each once.
 func (w *waits) look(ctx context.Context) error {
 	list, err := w.list(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (w *waits) look(ctx context.Context) error {
 	}
 	now, before := w.clock.Now(), w.since
 	w.since = map[types.UID]*ownerWait{}
-	told := map[string]int{} // by the shard that has them
+	told := map[string]int{} // by the shard that claims them
 	err = meta.EachListItem(list, func(item runtime.Object) error {
 		owner, ok := item.(client.Object)
 		if !ok {

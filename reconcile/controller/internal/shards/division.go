@@ -9,24 +9,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// MaxCount is the largest number of shards: the last one has up to MaxCount-1 ranges of the hash, and proxies take requests of some 8 KB.
+// MaxCount is the largest number of shards: the last shard has up to MaxCount-1 ranges of the hash, and proxies accept requests of
+// about 8 KB.
 const MaxCount = 64
 
-// A UID is hashed as the API server does it for a shard selector: FNV-1a of 64 bits (KEP-5866, k8s.io/apimachinery/pkg/sharding).
-// Ranges begin and end at multiples of 1<<unusedBits, so that the end of the last one can be counted in 64 bits.
+// A UID is hashed as by the API server for a shard selector: FNV-1a of 64 bits (KEP-5866, k8s.io/apimachinery/pkg/sharding).
+// Ranges begin and end at multiples of 1<<unusedBits, so that the end of the last one fits into 64 bits.
 const (
 	unusedBits = 32
 	space      = 1 << (64 - unusedBits)
 )
 
-// span is a range of the hash, without its end.
+// span is a half-open range of the hash.
 type span struct{ from, to uint64 }
 
-// Division tells the shards apart by ranges of the hash of UIDs.
+// Division maps ranges of the hash of UIDs to shards.
 type Division struct{ shards [][]span }
 
-// Divide returns the division into count shards of equal size. One shard more takes the same part of each of the others, and moves nothing
-// else: the ranges follow from those of one shard less.
+// Divide returns the division into count shards of equal size. An additional shard takes the same part of each of the others, and no other
+// owner moves: the ranges derive from those of one shard less.
 func Divide(count int) Division {
 	shards := [][]span{{{0, space}}}
 	for n := 2; n <= count; n++ {
@@ -41,7 +42,7 @@ func Divide(count int) Division {
 	return Division{shards}
 }
 
-// shorten takes ranges off the end until the rest has the size.
+// shorten removes ranges from the end until the rest has the size.
 func shorten(spans []span, size uint64) (rest, taken []span) {
 	for _, s := range spans {
 		keep := min(s.to-s.from, size)
@@ -56,7 +57,7 @@ func shorten(spans []span, size uint64) (rest, taken []span) {
 	return rest, taken
 }
 
-// merge sorts ranges and joins those that meet.
+// merge sorts ranges and joins adjacent ones.
 func merge(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int {
 		if a.from < b.from {
@@ -96,7 +97,7 @@ func (d Division) Select(shard int) Selection {
 	return Selection{shardSelector: selector(d.shards[shard]), otherShards: selector(merge(others))}
 }
 
-// selector is the text of metav1.ListOptions.ShardSelector.
+// selector returns the text of metav1.ListOptions.ShardSelector.
 func selector(spans []span) string {
 	texts := make([]string, len(spans))
 	for i, s := range spans {
@@ -105,5 +106,5 @@ func selector(spans []span) string {
 	return strings.Join(texts, " || ")
 }
 
-// bound is a bound of a range as the API server wants it: 16 digits, or 17 for the end of all.
+// bound formats a bound of a range for the API server: 16 digits, or 17 for the end of the last range.
 func bound(at uint64) string { return fmt.Sprintf("0x%08x%08x", at, 0) }

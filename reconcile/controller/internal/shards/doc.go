@@ -1,2 +1,2 @@
-// Package shards divides owners into shards, and lets the informer of a process ask the API server for the owners of one shard alone.
+// Package shards divides owners into shards, and restricts the informers of a process to the owners of one shard.
 package shards

@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is how many objects a list of the others asks for at a time.
+// pageSize is the page size of a list of the other objects.
 const pageSize = 500
 
-// Informers are those of one kind in a cache, one for each namespace that it watches. They ask for a selection. It is safe for concurrent
-// use.
+// Informers are the informers of one kind in a cache, one for each watched namespace. They list and watch a selection. It is safe for
+// concurrent use.
 type Informers struct {
 	selection Selection
 
@@ -26,10 +26,10 @@ type Informers struct {
 	sources []toolscache.ListerWatcherWithContext
 }
 
-// NewInformers returns informers that ask for a selection, none yet.
+// NewInformers returns an empty set of informers for a selection.
 func NewInformers(selection Selection) *Informers { return &Informers{selection: selection} }
 
-// Add returns what an informer lists and watches for the selection alone.
+// Add adds an informer, and returns a ListerWatcher that is restricted to the selection.
 func (i *Informers) Add(all toolscache.ListerWatcher) toolscache.ListerWatcher {
 	source := toolscache.ToListerWatcherWithContext(all)
 	i.mu.Lock()
@@ -47,11 +47,11 @@ func (i *Informers) Add(all toolscache.ListerWatcher) toolscache.ListerWatcher {
 	}
 }
 
-// errAll ends a list of the others.
+// errAll ends a list of the other objects.
 var errAll = errors.New("the API server does not select")
 
-// Others calls do with each object that the informers do not have, read from the API server. It ends early, without an error, when do returns
-// false: for an object that the informers have, as an API server that passes over the selection gives them all.
+// Others calls do with each object that the informers do not have, read from the API server. It ends early, without an error, when do
+// returns false: for an object that the informers have, because an API server that ignores the selection returns all objects.
 func (i *Informers) Others(ctx context.Context, do func(client.Object) bool) error {
 	return i.each(ctx, i.selection.others, do)
 }
@@ -64,7 +64,7 @@ func (i *Informers) All(ctx context.Context, do func(client.Object)) error {
 	})
 }
 
-// each lists what ask asks for.
+// each lists objects with the options that ask sets, and calls do for each.
 func (i *Informers) each(ctx context.Context, ask func(*metav1.ListOptions), do func(client.Object) bool) error {
 	i.mu.Lock()
 	sources := i.sources
@@ -77,7 +77,7 @@ func (i *Informers) each(ctx context.Context, ask func(*metav1.ListOptions), do 
 	return nil
 }
 
-// list lists page by page.
+// list lists objects page by page.
 func list(ctx context.Context, source toolscache.ListerWithContext, ask func(*metav1.ListOptions), do func(client.Object) bool) error {
 	options := metav1.ListOptions{Limit: pageSize}
 	ask(&options)

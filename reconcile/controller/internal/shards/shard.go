@@ -10,36 +10,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// AnnotationPrefix and the name of the controller are the annotation of an owner that names the shard which works on it.
+// AnnotationPrefix, followed by the name of the controller, is the annotation of an owner that names the shard that reconciles it.
 const AnnotationPrefix = "shard.reconcilekit.dev/"
 
-// Shard is the part of the owners that a process works on, so that several processes share them. Every process runs with the name of its
-// shard; where several run for one shard, they elect a leader with a lease of that shard.
+// Shard is the part of the owners that a process reconciles, so that several processes share them. Every process has the name of its
+// shard. Processes of one shard elect a leader with a lease of that shard.
 type Shard struct {
-	// Name is that of the shard of this process. Required.
+	// Name is the name of this process's shard. Required.
 	Name string
-	// Count is the number of shards, 64 at most, named "0" to the last, into which owners come by a hash of their UID. It is that of the
-	// API server, and a shard is ranges of it. One shard more takes an equal part of each of the others; no owner moves between those that were there.
-	// A Name that is not below the Count is that of a shard which there is no more: its process gives back what it has claimed.
+	// Count is the number of shards, 64 at most, named from "0". A hash of the UID assigns an owner to a shard. It is the hash of the
+	// API server, and a shard is a set of its ranges. An additional shard takes an equal part of each of the others; no owner moves between
+	// existing shards. A Name that is not below Count names a removed shard: its process releases its claims.
 	Count int
 	// Label is the key of the label that names the shard of an owner. Owners without it are in no shard.
 	Label string
-	// Of returns the name of the shard that an owner is in, empty for none: a function of the owner's metadata that gives the same
-	// in all processes. Each process watches all owners. One of Count, Label and Of is required.
+	// Of returns the name of an owner's shard, empty for none. It must depend only on the owner's metadata and return the same
+	// value in all processes. Each process watches all owners. One of Count, Label and Of is required.
 	Of func(owner client.Object) string
 }
 
-// Part is a Shard that has been checked.
+// Part is a validated Shard.
 type Part struct {
-	// Name is that of the shard of this process.
+	// Name is the name of this process's shard.
 	Name string
-	// Of returns the name of the shard that an owner is in.
+	// Of returns the name of an owner's shard.
 	Of func(owner client.Object) string
-	// Moves says that an owner may come to another shard while the process runs, and not only by another Count.
+	// Moves reports whether an owner may move to another shard while the process runs, not only with another Count.
 	Moves bool
 }
 
-// PartOf returns what the shard means.
+// PartOf returns the part of a shard.
 func PartOf(s *Shard) Part {
 	switch {
 	case s.Of != nil:
@@ -51,8 +51,8 @@ func PartOf(s *Shard) Part {
 	return Part{s.Name, func(owner client.Object) string { return strconv.Itoa(division.Of(owner.GetUID())) }, false}
 }
 
-// SelectionOf is what the informer of the owners asks for: all for a function, for a shard that there is no more, whose claims may be on any,
-// and for one that does not pass Check.
+// SelectionOf returns the selection for the informer of the owners. It selects all owners for a function, for a removed shard, whose
+// claims may be on any owner, and for a shard that does not pass Check.
 func SelectionOf(s *Shard) Selection {
 	switch {
 	case s == nil || Check(s, "", false) != nil || s.Of != nil || Retired(s):
@@ -60,17 +60,17 @@ func SelectionOf(s *Shard) Selection {
 	case s.Label != "":
 		return ByLabel(s.Label, s.Name)
 	}
-	number, _ := strconv.Atoi(s.Name) // Check has seen it
+	number, _ := strconv.Atoi(s.Name) // Check has validated it
 	return Divide(s.Count).Select(number)
 }
 
-// Retired reports whether the shard is one that there is no more, so that its process has only claims to give back.
+// Retired reports whether the shard was removed, so that its process only releases claims.
 func Retired(s *Shard) bool {
 	number, err := strconv.Atoi(s.Name)
 	return s.Count > 0 && err == nil && number >= s.Count
 }
 
-// Check reports what is wrong with the shard of a controller.
+// Check returns an error if the shard of a controller is invalid.
 func Check(s *Shard, controller string, group bool) error {
 	if s == nil {
 		return nil
@@ -95,7 +95,7 @@ func Check(s *Shard, controller string, group bool) error {
 	return errors.Join(errs...)
 }
 
-// checkOf is what is wrong with how owners come into shards, empty when nothing is.
+// checkOf returns the error in how owners are assigned to shards, empty if there is none.
 func (s *Shard) checkOf() string {
 	ways := 0
 	for _, given := range []bool{s.Count != 0, s.Label != "", s.Of != nil} {

@@ -1,6 +1,6 @@
-// Package sparse keeps in a cache whole what is needed of a kind, and of all other objects what identifies them and what owners are woken by.
+// Package sparse provides informers that keep the objects that controllers need in full, and only identity and metadata of all others.
 //
-// An [Informer] holds an object of others as something that has no Go type of the kind. Whoever reads it there gets an error, never an
-// object without its content: the mark is the type, which nobody who writes objects can forge and no copy can lose. What controllers read by name or in a
-// list, their [Link] names, and the informer keeps it whole beside its store for as long as they do.
+// An [Informer] stores other objects as a type that is not the Go type of the kind. A read of such an object returns an error, never an
+// object without its content. The type is the mark: a writer of objects cannot forge it, and a copy cannot lose it. A [Link] names the
+// objects that controllers read by name or in a list. The informer keeps these in full, next to its store, while they are needed.
 package sparse

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Cache is a cache whose informers know that the handlers of a controller take metadata for what it is. The objects that such a handler gets of
-// others are metadata only, PartialObjectMetadata.
+// Cache is a cache that marks the handlers of a controller as accepting metadata. Such a handler receives other objects as
+// PartialObjectMetadata.
 type Cache struct {
 	cache.Cache
 
@@ -56,7 +56,7 @@ type handler struct {
 	link *Link
 }
 
-// partial hands metadata on as objects.
+// partial converts stored metadata to objects for a handler.
 type partial struct {
 	toolscache.ResourceEventHandler
 
@@ -84,13 +84,13 @@ func (p *partial) OnUpdate(before, after any) {
 	p.ResourceEventHandler.OnUpdate(p.object(before), p.object(after))
 }
 
-// OnDelete gives back what was kept of the object.
+// OnDelete implements toolscache.ResourceEventHandler. It also drops the kept object.
 func (p *partial) OnDelete(object any) {
 	p.informer.deleted(object)
 	p.ResourceEventHandler.OnDelete(p.object(object))
 }
 
-// accept links the controller of a handler, and keeps all objects whole for a handler of anybody else.
+// accept links the controller of a handler. For any other handler it keeps all objects in full.
 func (i *Informer) accept(h toolscache.ResourceEventHandler) (toolscache.ResourceEventHandler, error) {
 	ours, ok := h.(*handler)
 	if one, about := h.(single); about && i.keepSingle(one.Concerns()) {

@@ -16,44 +16,44 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// Informer is the informer of a kind that is kept sparsely. It takes handlers and indexes of controllers that know of that ([Link]); with those of
-// anybody else, who would take an object without content for one that has none, it keeps all objects whole.
+// Informer is the informer of a sparsely kept kind. It accepts handlers and indexes of controllers with a [Link]. Other handlers would
+// mistake a reduced object for one without content, so with them it keeps all objects in full.
 type Informer struct {
 	toolscache.SharedIndexInformer
 
 	kind        schema.GroupVersionKind
-	controllers []string // whose objects ours reports
+	controllers []string // names of the controllers whose objects ours reports
 	ours        func(metav1.Object) bool
 	view        toolscache.Indexer
 
-	transform atomic.Pointer[toolscache.TransformFunc] // that of the cache
-	all       atomic.Bool                              // objects are kept whole
+	transform atomic.Pointer[toolscache.TransformFunc] // of the cache
+	all       atomic.Bool                              // all objects are kept in full
 	started   atomic.Bool
 
 	mu         sync.Mutex
 	links      []*Link
-	namespaces map[string]string // each once
-	kept       map[string]kept   // what the links need, by the key of the store
-	singles    map[string]bool   // objects that have a handler of their own, by the key of the store
-	turns      sync.Map          // key to the channel that is closed when its live read is over
+	namespaces map[string]string // deduplicated namespaces
+	kept       map[string]kept   // objects that the links need, by the key of the store
+	singles    map[string]bool   // objects with a handler of their own, by the key of the store
+	turns      sync.Map          // key to a channel that closes when the live read ends
 }
 
-// kept is an object that is needed.
+// kept is an object that is kept in full.
 type kept struct {
 	metav1.Object
 
-	gone bool // the API server has no object of that UID any more
+	gone bool // the API server no longer has an object of that UID
 }
 
-// Ours tells which objects are of controllers.
+// Ours identifies the objects of controllers.
 type Ours struct {
-	// Controllers are their names.
+	// Controllers are the names of the controllers.
 	Controllers []string
-	// Has reports whether an object may be of one of them.
+	// Has reports whether an object may belong to one of them.
 	Has func(metav1.Object) bool
 }
 
-// NewInformer returns an informer that keeps whole what is ours, and what is needed.
+// NewInformer returns an informer that keeps the objects of controllers and the needed objects in full.
 func NewInformer(
 	watched toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	kind schema.GroupVersionKind, ours Ours,
@@ -61,7 +61,7 @@ func NewInformer(
 	i := &Informer{kind: kind, controllers: ours.Controllers, ours: ours.Has, kept: map[string]kept{}, singles: map[string]bool{}, namespaces: map[string]string{}}
 	i.SharedIndexInformer = toolscache.NewSharedIndexInformer(watched, example, resync, i.guarded(indexers))
 	i.view = &view{i.SharedIndexInformer.GetIndexer(), i}
-	_ = i.SharedIndexInformer.SetTransform(i.reduce) // which fails for one that was started
+	_ = i.SharedIndexInformer.SetTransform(i.reduce) // fails only after the start
 	return i
 }
 
@@ -77,13 +77,13 @@ func (i *Informer) RunWithContext(ctx context.Context) {
 	i.SharedIndexInformer.RunWithContext(ctx)
 }
 
-// GetIndexer returns the store with what is kept whole beside it.
+// GetIndexer returns the store together with the objects that are kept in full.
 func (i *Informer) GetIndexer() toolscache.Indexer { return i.view }
 
 // GetStore returns the same as GetIndexer.
 func (i *Informer) GetStore() toolscache.Store { return i.view }
 
-// AddIndexers adds indexes. The function of ChildIndex looks at metadata alone.
+// AddIndexers adds indexes. The function of ChildIndex reads only metadata.
 func (i *Informer) AddIndexers(indexers toolscache.Indexers) error {
 	for name := range indexers {
 		if name == toolscache.NamespaceIndex || name == "field:"+reconcile.ChildIndex {
@@ -96,7 +96,7 @@ func (i *Informer) AddIndexers(indexers toolscache.Indexers) error {
 	return i.SharedIndexInformer.AddIndexers(i.guarded(indexers))
 }
 
-// guarded are indexes of metadata.
+// guarded returns the indexes with functions that accept stored metadata.
 func (i *Informer) guarded(indexers toolscache.Indexers) toolscache.Indexers {
 	out := make(toolscache.Indexers, len(indexers))
 	for name, index := range indexers {
@@ -110,7 +110,7 @@ func (i *Informer) guarded(indexers toolscache.Indexers) toolscache.Indexers {
 	return out
 }
 
-// keepAll keeps all objects whole from the start, for one that needs them.
+// keepAll keeps all objects in full from the start, for a consumer that needs them.
 func (i *Informer) keepAll(one string) error {
 	if !i.started.Load() {
 		i.all.Store(true)

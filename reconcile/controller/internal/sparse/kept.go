@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/freshness"
 )
 
-// wanted reports whether a controller needs the object. It must not be called with the lock held: the answer takes another one.
+// wanted reports whether a controller needs the object. Do not call it with the lock held: the controller takes another lock.
 func (i *Informer) wanted(object client.Object) bool {
 	i.mu.Lock()
 	links := i.links
@@ -26,7 +26,7 @@ func (i *Informer) wanted(object client.Object) bool {
 	return false
 }
 
-// keep keeps the object, unless there is a newer one.
+// keep keeps the object, unless a newer one is kept.
 func (i *Informer) keep(object metav1.Object) {
 	key := keyOf(object)
 	i.mu.Lock()
@@ -38,15 +38,15 @@ func (i *Informer) keep(object metav1.Object) {
 	i.kept[key] = kept{Object: object}
 }
 
-// drop gives back the memory of an object.
+// drop frees the memory of an object.
 func (i *Informer) drop(key string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	delete(i.kept, key)
 }
 
-// found returns the object that is kept of what the store has, nil when there is none as new as that. It may be newer. Gone is an object that
-// is known to be deleted.
+// found returns the kept object for a stored one, or nil if none is as new. The result may be newer. Gone reports that the object is
+// known to be deleted.
 func (i *Informer) found(m *metadataOnly) (object any, gone bool) {
 	key := m.name
 	if m.namespace != "" {
@@ -70,7 +70,7 @@ func (i *Informer) found(m *metadataOnly) (object any, gone bool) {
 	return nil, false
 }
 
-// deleted gives back what was kept of an object that is deleted.
+// deleted drops the kept copy of a deleted object.
 func (i *Informer) deleted(object any) {
 	if tombstone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		object = tombstone.Obj
@@ -87,7 +87,7 @@ func (i *Informer) deleted(object any) {
 	}
 }
 
-// sweep gives back what no controller needs any more.
+// sweep drops the objects that no controller needs any more.
 func (i *Informer) sweep() {
 	i.mu.Lock()
 	all := maps.Clone(i.kept)
@@ -99,7 +99,7 @@ func (i *Informer) sweep() {
 	}
 }
 
-// turn waits until nobody else reads the object live, and reports whether somebody did. Done ends the turn.
+// turn waits until no other call reads the object live, and reports whether it waited. The caller calls done after its own read.
 func (i *Informer) turn(ctx context.Context, key string) (waited bool, done func(), err error) {
 	own := make(chan struct{})
 	for {
@@ -119,31 +119,31 @@ func (i *Informer) turn(ctx context.Context, key string) (waited bool, done func
 	}
 }
 
-// MetadataOnlyError is the answer of the cache to the read of an object of which it keeps the metadata only.
+// MetadataOnlyError is the error of a read of an object whose metadata alone is cached.
 type MetadataOnlyError struct {
 	informer *Informer
 	of       *metadataOnly
 }
 
-// Error says how to read the object.
+// Error tells how to read the object.
 func (e *MetadataOnlyError) Error() string {
 	return fmt.Sprintf("the cache keeps only the metadata of %s %s, which is not of the controllers that declare the kind: "+
 		"read it with the reader of FetchRemoteState or from the API server, or declare the kind with controller.Whole",
 		e.informer.kind.Kind, keyOf(e.of.GetObjectMeta()))
 }
 
-// Metadata is what the cache keeps: names, UID, resourceVersion, labels, owners and the time of the deletion.
+// Metadata returns the cached metadata: names, UID, resourceVersion, labels, owners and the time of the deletion.
 func (e *MetadataOnlyError) Metadata() *metav1.PartialObjectMetadata {
 	return e.of.partial(e.informer.kind)
 }
 
-// Turn waits until nobody else reads the object live, and reports whether somebody did: then the cache may have it.
+// Turn waits until no other call reads the object live, and reports whether it waited: then the cache may have the object.
 func (e *MetadataOnlyError) Turn(ctx context.Context) (waited bool, done func(), err error) {
 	return e.informer.turn(ctx, keyOf(e.of.GetObjectMeta()))
 }
 
-// Keep gives the cache the object as it was read live, which it owns from then on, if a controller needs it. The error is that of an object that is
-// older than the cache.
+// Keep adds the object of a live read to the cache, if a controller needs it. The cache owns the object from then on. Keep returns an error
+// if the object is older than the cache.
 func (e *MetadataOnlyError) Keep(object client.Object) error {
 	if uid, version := e.of.identity(); object.GetUID() == uid && freshness.Older(object.GetResourceVersion(), version) {
 		return fmt.Errorf("read %s %s: the API server answered with version %s, which is older than %s in the cache",
@@ -155,7 +155,7 @@ func (e *MetadataOnlyError) Keep(object client.Object) error {
 	return nil
 }
 
-// take keeps an object that was read live.
+// take keeps the object of a live read.
 func (i *Informer) take(object client.Object) {
 	if transform := i.transform.Load(); transform != nil {
 		out, err := (*transform)(object)
@@ -168,7 +168,7 @@ func (i *Informer) take(object client.Object) {
 	i.keep(object)
 }
 
-// goneFor notes that an object does not exist any more.
+// goneFor records that an object no longer exists.
 func (i *Informer) goneFor(key types.NamespacedName, uid types.UID) {
 	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: uid}}
 	i.mu.Lock()

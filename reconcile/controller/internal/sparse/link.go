@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Link ties a kind of a controller to the informers that it listens to: they ask it what the controller needs, and it gives them what was read
-// live. A nil Link has no informers.
+// Link connects a kind of a controller with its informers. The informers ask the link for the objects that the controller needs. The link
+// passes the results of live reads to them. A nil Link has no informers.
 type Link struct {
 	controller string
 	wanted     func(object client.Object) bool
@@ -18,7 +18,8 @@ type Link struct {
 	informers []*Informer
 }
 
-// NewLink returns a link of a controller that needs what wanted reports of, which is called for each object of others that the informers get.
+// NewLink returns a link of a controller. An informer calls wanted for each object that does not belong to a controller; wanted reports
+// whether the controller needs it.
 func NewLink(controller string, wanted func(object client.Object) bool) *Link {
 	return &Link{controller: controller, wanted: wanted}
 }
@@ -35,7 +36,7 @@ func (l *Link) join(i *Informer) {
 	}
 }
 
-// joined are the informers that keep the kind sparsely.
+// joined returns the informers that keep the kind sparsely.
 func (l *Link) joined() []*Informer {
 	if l == nil {
 		return nil
@@ -45,17 +46,17 @@ func (l *Link) joined() []*Informer {
 	return l.informers
 }
 
-// Sparse reports whether the caches of the kind keep of some objects the metadata only.
+// Sparse reports whether a cache of the kind keeps only the metadata of some objects.
 func (l *Link) Sparse() bool { return len(l.joined()) > 0 }
 
-// Known reports whether the informers keep whole what is of the controller, because it is one of those that they were made for: [OursField] then
-// lists all of that.
+// Known reports whether the informers were created for the controller and therefore keep its objects in full: [OursField] then lists all
+// of them.
 func (l *Link) Known() bool {
 	informers := l.joined()
 	return len(informers) > 0 && !slices.ContainsFunc(informers, func(i *Informer) bool { return !slices.Contains(i.controllers, l.controller) })
 }
 
-// MetadataOnly reports whether the store has of an object the metadata only, whatever is kept beside it.
+// MetadataOnly reports whether the store has only the metadata of an object, regardless of kept copies.
 func (l *Link) MetadataOnly(key types.NamespacedName) bool {
 	informers := l.joined()
 	if len(informers) == 0 {
@@ -66,13 +67,13 @@ func (l *Link) MetadataOnly(key types.NamespacedName) bool {
 		text = key.Namespace + "/" + key.Name
 	}
 	return slices.ContainsFunc(informers, func(i *Informer) bool {
-		item, _, _ := i.SharedIndexInformer.GetIndexer().GetByKey(text) // a look into memory, which has no error
+		item, _, _ := i.SharedIndexInformer.GetIndexer().GetByKey(text) // a read from memory, which cannot fail
 		_, only := item.(*metadataOnly)
 		return only
 	})
 }
 
-// Unread gives back what is kept of objects that nobody reads any more.
+// Unread drops the objects that no owner reads any more.
 func (l *Link) Unread() {
 	for _, i := range l.joined() {
 		i.sweep()

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// metadataOnly is what a store holds of an object that nothing needs, in about 80 bytes where it has no labels and no owners. It is never
-// changed.
+// metadataOnly is the stored form of an object that no controller needs, about 80 bytes without labels and owners. It is immutable.
 type metadataOnly struct {
 	namespace, name string
 	uid             [16]byte // unless more has it
@@ -20,10 +19,10 @@ type metadataOnly struct {
 	more            *more    // nil for most
 }
 
-// more is what few objects have.
+// more has the fields that few objects have.
 type more struct {
-	uid      *types.UID // where it is no UUID
-	version  *string    // where it is no number
+	uid      *types.UID // if it is not a UUID
+	version  *string    // if it is not a number
 	labels   map[string]string
 	owners   []metav1.OwnerReference
 	deletion *metav1.Time
@@ -31,10 +30,10 @@ type more struct {
 
 var (
 	_ metav1.ObjectMetaAccessor = (*metadataOnly)(nil)
-	_ runtime.Object            = (*metadataOnly)(nil) // so that a list by label fails for what it selects alone
+	_ runtime.Object            = (*metadataOnly)(nil) // so that a list by label fails only for the objects that it selects
 )
 
-// reduce returns what is kept of an object.
+// reduce returns the stored form of an object.
 func reduce(o metav1.Object, namespace string) *metadataOnly {
 	m := &metadataOnly{namespace: namespace, name: strings.Clone(o.GetName())}
 	var rest more
@@ -61,7 +60,7 @@ func reduce(o metav1.Object, namespace string) *metadataOnly {
 	return m
 }
 
-// packUID returns the bytes of a UUID in the form that the API server gives it.
+// packUID returns the bytes of a UUID in the format of the API server.
 func packUID(uid types.UID) (packed [16]byte, ok bool) {
 	digits := strings.ReplaceAll(string(uid), "-", "")
 	if len(digits) != hex.EncodedLen(len(packed)) {
@@ -89,7 +88,7 @@ func (m *metadataOnly) identity() (uid types.UID, version string) {
 	return uid, version
 }
 
-// GetObjectMeta returns the metadata that is kept, anew each time.
+// GetObjectMeta returns a new copy of the stored metadata.
 func (m *metadataOnly) GetObjectMeta() metav1.Object {
 	o := &metav1.ObjectMeta{Namespace: m.namespace, Name: m.name}
 	o.UID, o.ResourceVersion = m.identity()
@@ -99,13 +98,13 @@ func (m *metadataOnly) GetObjectMeta() metav1.Object {
 	return o
 }
 
-// GetObjectKind returns nothing: the store holds one kind.
+// GetObjectKind returns an empty kind, because all objects of the store have the same one.
 func (*metadataOnly) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject returns the same, which nobody can change.
+// DeepCopyObject returns m, which is immutable.
 func (m *metadataOnly) DeepCopyObject() runtime.Object { return m }
 
-// partial is the form in which events and indexes get it.
+// partial returns the object in the form for events and indexes.
 func (m *metadataOnly) partial(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	o := &metav1.PartialObjectMetadata{}
 	m.GetObjectMeta().(*metav1.ObjectMeta).DeepCopyInto(&o.ObjectMeta) //nolint:forcetypeassert // see there

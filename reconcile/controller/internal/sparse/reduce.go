@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// SetTransform sets what the cache does with each object before it is decided what is kept of it.
+// SetTransform sets the transform of the cache, which runs on each object before the informer reduces it.
 func (i *Informer) SetTransform(transform toolscache.TransformFunc) error {
 	if transform == nil {
 		i.transform.Store(nil)
@@ -18,13 +18,13 @@ func (i *Informer) SetTransform(transform toolscache.TransformFunc) error {
 	return nil
 }
 
-// reduce is the transform of the informer: what goes into the store.
+// reduce is the transform of the informer. It returns the object to store.
 func (i *Informer) reduce(in any) (any, error) {
-	if _, done := in.(*metadataOnly); done { // a list that is streamed is transformed twice
+	if _, done := in.(*metadataOnly); done { // a streamed list is transformed twice
 		return in, nil
 	}
 	object, ok := in.(client.Object)
-	keep := !ok || i.all.Load() || i.ours(object) || i.isSingle(keyOf(object)) // before the transform, which may take away by what it is known
+	keep := !ok || i.all.Load() || i.ours(object) || i.isSingle(keyOf(object)) // before the transform, which may remove identifying fields
 	if transform := i.transform.Load(); transform != nil {
 		out, err := (*transform)(in)
 		if err != nil {
@@ -44,7 +44,7 @@ func (i *Informer) reduce(in any) (any, error) {
 	return reduce(object, i.namespace(object.GetNamespace())), nil
 }
 
-// whole is an object that goes into the store as it is.
+// whole returns the object to store in full.
 func (i *Informer) whole(object any) any {
 	if o, ok := object.(metav1.Object); ok {
 		i.drop(keyOf(o))

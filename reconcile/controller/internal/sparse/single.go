@@ -5,14 +5,14 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// single is implemented by handlers that look at one object alone, such as those of reconcile/settings. The cache keeps that object whole, and tells them
-// nothing of those that it does not.
+// single is implemented by handlers of one object, such as those of reconcile/settings. The cache keeps that object in full, and does not
+// send them events of reduced objects.
 type single interface {
-	// Concerns names the object.
+	// Concerns returns the name of the object.
 	Concerns() types.NamespacedName
 }
 
-// keepSingle keeps one object whole from the start, and reports whether it does.
+// keepSingle keeps one object in full from the start, and reports whether it does.
 func (i *Informer) keepSingle(key types.NamespacedName) bool {
 	name := key.Name
 	if key.Namespace != "" {

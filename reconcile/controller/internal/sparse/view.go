@@ -8,12 +8,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// OursField is a field by which all objects of a sparse informer can be listed that it keeps whole because they are ours, with the value "". No list
-// of others has it: it is no path of an object.
+// OursField is a field that selects, with the value "", all objects that a sparse informer keeps in full because they belong to
+// controllers. No other list uses it: it is not a path of an object.
 const OursField = "\x00ours"
 
-// view is the store with what is kept whole in the place of its metadata. What is not kept is an error of a read by name, and stays without a
-// Go type of the kind in a list, which no list of the kind takes.
+// view is the store with kept objects instead of their metadata. A read by name of any other object is an error. In a list such an object
+// stays without the Go type of the kind, which typed lists refuse.
 type view struct {
 	toolscache.Indexer
 
@@ -60,7 +60,7 @@ func (v *view) Index(name string, object any) ([]any, error) {
 	return v.resolve(items), err
 }
 
-// ByIndex implements toolscache.Indexer. An index over a field is asked for namespace/value.
+// ByIndex implements toolscache.Indexer. An index over a field expects namespace/value.
 func (v *view) ByIndex(name, value string) ([]any, error) {
 	if name == "field:"+OursField {
 		namespace, _, _ := strings.Cut(value, "/")
@@ -70,10 +70,10 @@ func (v *view) ByIndex(name, value string) ([]any, error) {
 	return v.resolve(items), err
 }
 
-// allNamespaces is how an index over a field is asked for those of all namespaces, by controller-runtime.
+// allNamespaces is the namespace with which controller-runtime queries an index over a field for all namespaces.
 const allNamespaces = "__all_namespaces"
 
-// ours lists what the store itself has whole.
+// ours lists the objects that the store itself has in full.
 func (v *view) ours(namespace string) (whole []any, err error) {
 	var items []any
 	if namespace == allNamespaces {
@@ -89,7 +89,7 @@ func (v *view) ours(namespace string) (whole []any, err error) {
 	return whole, nil
 }
 
-// resolve puts what is kept in the place of its metadata, and leaves out what is gone.
+// resolve replaces metadata with kept objects, and omits deleted objects.
 func (v *view) resolve(items []any) []any {
 	out := items[:0]
 	for _, item := range items {
@@ -107,12 +107,12 @@ func (v *view) resolve(items []any) []any {
 	return out
 }
 
-// missing appends the objects that match of which only the metadata is there.
+// missing appends the matching objects whose metadata alone is cached.
 func (v *view) missing(found []Absent, namespace string, matches func(*metadataOnly) bool) []Absent {
 	items := []any{}
 	if namespace == "" {
 		items = v.Indexer.List()
-	} else if in, err := v.Indexer.ByIndex(toolscache.NamespaceIndex, namespace); err == nil { // which every informer of a cache has
+	} else if in, err := v.Indexer.ByIndex(toolscache.NamespaceIndex, namespace); err == nil { // every informer of a cache has this index
 		items = in
 	}
 	for _, item := range items {
@@ -128,7 +128,7 @@ func (v *view) missing(found []Absent, namespace string, matches func(*metadataO
 	return found
 }
 
-// Missing finds the objects that match of which the caches have the metadata only; an empty namespace is all. Matches gets what the cache keeps.
+// Missing returns the matching objects whose metadata alone is cached; an empty namespace means all. Matches receives the cached form.
 func (l *Link) Missing(namespace string, matches func(client.Object) bool) (found []Absent) {
 	for _, i := range l.joined() {
 		v := &view{i.SharedIndexInformer.GetIndexer(), i}
@@ -137,16 +137,16 @@ func (l *Link) Missing(namespace string, matches func(client.Object) bool) (foun
 	return found
 }
 
-// Absent is an object of which an informer has the metadata only.
+// Absent is an object whose metadata alone an informer has.
 type Absent struct {
-	// Key is its name.
+	// Key is the name of the object.
 	Key      types.NamespacedName
 	informer *Informer
 	uid      types.UID
 }
 
-// Take gives the cache the object as it was read live, which it owns from then on.
+// Take adds the object of a live read to the cache, which owns it from then on.
 func (a Absent) Take(object client.Object) { a.informer.take(object) }
 
-// Gone notes that the object does not exist any more.
+// Gone records that the object no longer exists.
 func (a Absent) Gone() { a.informer.goneFor(a.Key, a.uid) }

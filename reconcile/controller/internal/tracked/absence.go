@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// noteOptional remembers which optional kinds have appeared before the reads of a pass.
+// noteOptional records, before the reads of a pass, how often each optional kind has appeared.
 func (c *Reads) noteOptional(owner client.ObjectKey) {
 	kinds := c.Optional()
 	if len(kinds) == 0 {
@@ -23,8 +23,8 @@ func (c *Reads) noteOptional(owner client.ObjectKey) {
 	c.begun.Store(owner, counts)
 }
 
-// unknown adds to what a plan does not know the optional kinds that were absent at any time since the reads of the pass: what
-// is planned without them says nothing about their objects, of which the API server may have some, in another version.
+// unknown adds to known the optional kinds that were absent at any time since the reads of the pass began. A plan without
+// them does not mean that their objects are unwanted, and the API server may have such objects, in another version.
 func (c *Reads) unknown(owner client.ObjectKey, known map[schema.GroupKind]error) map[schema.GroupKind]error {
 	begun, _ := c.begun.Load(owner)
 	counts, _ := begun.([]uint64)

@@ -20,21 +20,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// Applier lets the engine write declared kinds only, leaves out children of optional kinds that are missing, and
-// remembers the objects whose events find the owner in no other way.
+// Applier restricts the engine to declared kinds, omits children of optional kinds that are missing, and records the objects whose
+// events are mapped to the owner in no other way.
 type Applier struct {
 	pipeline.Applier
 	reads *Reads
 	clock clock.PassiveClock
 }
 
-// NewApplier returns an applier that checks plans before the next one gets them.
+// NewApplier returns an applier that checks plans before it passes them to next.
 func NewApplier(next pipeline.Applier, reads *Reads, c clock.PassiveClock) *Applier {
 	return &Applier{Applier: next, reads: reads, clock: c}
 }
 
-// Apply checks the plan against the declarations before the engine gets it. A plan with an undeclared kind is refused as a
-// whole: without that child it would not be complete, and its live object would be pruned.
+// Apply checks the plan against the declarations before it passes the plan to the engine. It refuses the entire plan if a kind is
+// undeclared: without that child the plan would be incomplete, and the engine would prune the live object.
 func (a *Applier) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
 	children, err := a.children(owner, plan)
 	if err != nil {
@@ -52,7 +52,7 @@ func (a *Applier) Apply(ctx context.Context, owner client.Object, plan apply.Pla
 	a.noteDeletes(owner, tracked, plan.Deletes)
 	result := a.Applier.Apply(ctx, owner, plan)
 	for _, object := range result.Objects {
-		// What stands in the way may belong to somebody else and carry no reference to us.
+		// An object of that name may belong to another controller and have no reference to the owner.
 		if k := a.reads.ByKind[object.GVK]; k != nil && object.Err != nil {
 			tracked.Name(k.Index, k.Name(object.Key))
 		}
@@ -62,7 +62,7 @@ func (a *Applier) Apply(ctx context.Context, owner client.Object, plan apply.Pla
 	return result
 }
 
-// noteDeletes remembers the planned deletions of objects of which the cache has the metadata only, so that it keeps them whole for the next pass.
+// noteDeletes records planned deletions of objects whose metadata alone is cached, so that the cache keeps them in full for the next pass.
 func (a *Applier) noteDeletes(owner client.Object, tracked *tracking.Session, deletes []apply.Deletion) {
 	for _, d := range deletes {
 		k, _, err := a.reads.Find(d.Object)
@@ -79,15 +79,15 @@ func (a *Applier) noteDeletes(owner client.Object, tracked *tracking.Session, de
 	}
 }
 
-// installed are the planned children whose kinds are there. Those that no reference leads to are remembered.
+// installed returns the planned children whose kinds are installed. It records children without a reference to the owner.
 func (a *Applier) installed(
 	ctx context.Context, owner client.Object, tracked *tracking.Session, planned []apply.Child, children []child,
 ) []apply.Child {
-	var kept []apply.Child // nil as long as nothing is left out
+	var kept []apply.Child // nil until a child is omitted
 	for i, c := range children {
 		absent := c.kind.Absent.Load()
 		if absent || !a.referenced(owner, c) || c.kind.Link.MetadataOnly(c.key) {
-			// The appearance of an absent one wakes the owner, too; one of others is kept whole from now on.
+			// The installation of an absent kind also enqueues the owner; an object of another kind is kept in full from now on.
 			tracked.Name(c.kind.Index, c.key)
 		}
 		switch {
@@ -107,7 +107,7 @@ func (a *Applier) installed(
 	return kept
 }
 
-// child is a child of the set with what its declaration says.
+// child is a planned child with its declared kind.
 type child struct {
 	*apply.Child
 	kind   *declaration.Kind
@@ -115,7 +115,7 @@ type child struct {
 	labels map[string]string
 }
 
-// children finds the declared kind of each child; the error joins one refusal for each that is not declared.
+// children finds the declared kind of each child. It joins one error for each undeclared kind.
 func (a *Applier) children(owner client.Object, plan apply.Plan) ([]child, error) {
 	var errs []error
 	children := make([]child, 0, len(plan.Children))
@@ -154,8 +154,8 @@ func (a *Applier) children(owner client.Object, plan apply.Plan) ([]child, error
 	return children, errors.Join(errs...)
 }
 
-// The purposes for which the kind of a child may be declared, the one that asks for the least first. Every pass asks, for
-// each child.
+// The purposes for which the kind of a child may be declared, the one with the fewest permissions first. They are variables because every
+// pass uses them for each child.
 //
 //nolint:gochecknoglobals // constants
 var (
@@ -167,10 +167,10 @@ var (
 
 func purposesOf(planned *apply.Child) []declaration.Purpose {
 	switch planned.Mode {
-	case apply.Shared: // the last part takes the object with it
+	case apply.Shared: // the last part deletes the object
 		return forDeleted
 	case apply.Retained:
-		if planned.Recreate { // which deletes
+		if planned.Recreate { // requires deletion
 			return forDeleted
 		}
 		return forShared
@@ -192,7 +192,7 @@ func (a *Applier) writable(gvk schema.GroupVersionKind, allowed []declaration.Pu
 	return k, nil
 }
 
-// configuration is what generated apply configurations have.
+// configuration has the methods of generated apply configurations.
 type configuration interface {
 	GetAPIVersion() *string
 	GetKind() *string
@@ -226,7 +226,7 @@ func value(s *string) string {
 	return *s
 }
 
-// referenced reports whether the child carries a controller reference to the owner, through which its events find it.
+// referenced reports whether the child has a controller reference to the owner, which maps its events to the owner.
 func (a *Applier) referenced(owner client.Object, c child) bool {
 	if _, group := owner.(groupkey.Group); group {
 		return false
@@ -245,13 +245,13 @@ func isNil(object client.Object) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// nilPlanned is the refusal of a nil object in a plan. Its number is that of the call, from 1: more is not known of it.
+// nilPlanned returns the error of a nil object in a plan. It has only the number of the call, counted from 1, to identify the object.
 func nilPlanned(what string, at int, object client.Object) error {
 	return declaration.NewMistake(declaration.ReasonInvalidPlan, fmt.Errorf("%s %d of the plan is a nil %T: leave out of the plan what is not wanted",
 		what, at+1, object))
 }
 
-// written picks the writes of a result that the cache will show: those of declared kinds that its selector lets in.
+// written returns the writes of a result that the cache will show: those of declared kinds that match the kind's selector.
 func (c *Reads) written(result apply.Result, children []child) []write {
 	var writes []write
 	for _, object := range result.Objects {

@@ -12,10 +12,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// Client is the client of the engine: it reads declared kinds from the cache and others, such as a kind that only
-// an earlier version of the operator wrote, from the API server. Its writes opt out of the client's read-your-writes
-// option, which would start an informer for each representation that is written and may wait for ever. What it sends counts against what
-// a pass may send, but for statuses: an owner learns of its failure in any case.
+// Client is the client of the engine. It reads declared kinds from the cache and all others, such as a kind that only
+// an earlier version of the operator wrote, from the API server. Its writes disable the client's read-your-writes
+// option, which would start an informer for each written representation and might wait forever. Its requests count against the limit of
+// a pass, except for statuses, because the status has to report any failure.
 type Client struct {
 	client.Client
 	reads    *Reads
@@ -30,24 +30,24 @@ func NewClient(c client.Client, reads *Reads, live client.Reader) *Client {
 
 var _ client.Client = (*Client)(nil)
 
-// Get reads one object. It is not tracked: what the engine writes is found through references and by name.
+// Get reads one object. The read is not tracked: references and names map events of written objects to their owners.
 func (c *Client) Get(
 	ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
 	k, err := c.reads.declared(into)
 	if err != nil {
-		return c.live.Get(ctx, key, into, opts...) // undeclared is uncached
+		return c.live.Get(ctx, key, into, opts...) // undeclared kinds are not cached
 	}
 	return c.reads.get(ctx, k, k.Name(key), into, opts...)
 }
 
-// List reads a list like Get one object. It is in no order: the engine sorts what it finds.
+// List reads a list as Get reads an object. The result is unsorted; the engine sorts it.
 func (c *Client) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	k, err := c.reads.declared(into)
 	if err != nil {
-		return c.live.List(ctx, into, opts...) // undeclared is uncached
+		return c.live.List(ctx, into, opts...) // undeclared kinds are not cached
 	}
-	if k.Link.Known() { // what the engine looks for is ours
+	if k.Link.Known() { // the engine lists only objects of controllers
 		opts = append(slices.Clip(opts), client.MatchingFields{sparse.OursField: ""})
 	}
 	return c.reads.list(ctx, k, into, opts...)
@@ -100,7 +100,7 @@ func (c *Client) Status() client.SubResourceWriter {
 	return statusWriter{c.Client.Status(), c.statuses}
 }
 
-// statusWriter is the part of the client that writes the statuses of owners.
+// statusWriter writes the statuses of owners.
 type statusWriter struct {
 	client.SubResourceWriter
 	writes *trigger.StatusWrites

@@ -14,8 +14,8 @@ import (
 
 var _ derived.Reader = (*Reader)(nil)
 
-// Derived returns the value that all owners share, see [reconcile.FetchDerived]. The read is remembered before it happens, as
-// every read is: a change of the value after that wakes the owner.
+// Derived returns the value that all owners share, see [reconcile.FetchDerived]. It records the read before it happens, as
+// for every read: a later change of the value enqueues the owner.
 func (r *Reader) Derived(ctx context.Context, d derived.Derivation) (any, error) {
 	k, err := r.declared(d.NewList())
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *Reader) Derived(ctx context.Context, d derived.Derivation) (any, error)
 	return value.Get(ctx)
 }
 
-// newValue is the value of a derivation of a kind of the cache.
+// newValue returns the value of a derivation of a cached kind.
 func (c *Reads) newValue(k *declaration.Kind, d derived.Derivation, namespace string, matching labels.Selector) *derived.Value {
 	return derived.New(derived.Source{
 		Each: d.Each, Merge: d.Merge, MaxBytes: d.Limit(),
@@ -47,7 +47,7 @@ func (c *Reads) newValue(k *declaration.Kind, d derived.Derivation, namespace st
 			}
 			objects, err := derived.Items(list)
 			for _, object := range objects {
-				object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind) // as a read by name has it
+				object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind) // as for a read by name
 			}
 			return objects, err
 		},
@@ -57,7 +57,7 @@ func (c *Reads) newValue(k *declaration.Kind, d derived.Derivation, namespace st
 				return nil, err
 			}
 			if matching != nil && !matching.Matches(labels.Set(object.GetLabels())) {
-				return nil, nil // it is no object of the selection
+				return nil, nil // the selection does not have the object
 			}
 			object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind)
 			return object, nil

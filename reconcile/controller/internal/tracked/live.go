@@ -8,10 +8,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// limited is a reader from the API server whose reads count against what a pass may send.
+// limited is a reader from the API server whose reads count against the request limit of a pass.
 type limited struct{ client.Reader }
 
-// Limited returns a reader whose reads count against what a pass may send; live reads from the API server.
+// Limited returns a reader whose reads count against the request limit of a pass; live reads from the API server.
 func Limited(live client.Reader) client.Reader { return limited{live} }
 
 // Get reads one object.

@@ -20,19 +20,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// externalReads are the observations of things outside of the cluster, and what wakes their owners. Nil is a controller without any.
+// externalReads observes external resources and enqueues owners when they change. Nil is valid for a controller without any.
 type externalReads struct {
 	engine  *external.Engine
 	tracker *tracking.Tracker
 	indexes map[string]*tracking.Index // by kind
 
 	mu    sync.Mutex
-	queue queue // nil until the controller has started
+	queue queue // nil before the controller starts
 }
 
 type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 
-// NewExternalReads returns the observations of the kinds of the configuration, whose Wake it sets.
+// NewExternalReads returns the external reads for the kinds of the configuration. It sets the function of the configuration that
+// enqueues owners.
 func NewExternalReads(tracker *tracking.Tracker, config external.Config) (*externalReads, error) {
 	r := &externalReads{tracker: tracker, indexes: map[string]*tracking.Index{}}
 	config.Wake = r.wakeLater
@@ -53,7 +54,7 @@ func (r *externalReads) Begin(owner types.NamespacedName) {
 	}
 }
 
-// Wrap lets the engine for what is outside carry its part of each plan out.
+// Wrap returns an applier that passes each plan's external part to the engine for external resources and the rest to next.
 func (r *externalReads) Wrap(next pipeline.Applier) pipeline.Applier {
 	if r == nil {
 		return next
@@ -61,7 +62,7 @@ func (r *externalReads) Wrap(next pipeline.Applier) pipeline.Applier {
 	return r.engine.Wrap(next)
 }
 
-// Announces tells both engines of owners that have changed.
+// Announces returns a function that passes changed owners to both engines.
 func (r *externalReads) Announces(next func(client.Object)) func(client.Object) {
 	if r == nil {
 		return next
@@ -72,7 +73,7 @@ func (r *externalReads) Announces(next func(client.Object)) func(client.Object) 
 	}
 }
 
-// Get observes a thing outside of the cluster, and remembers that the owner of the session has.
+// Get observes an external resource, and records the read for the owner of the session.
 func (r *externalReads) Get(ctx context.Context, s *tracking.Session, key types.NamespacedName, into *external.Object) error {
 	if r == nil {
 		return &external.NotDeclaredError{Kind: into.Kind}
@@ -83,7 +84,7 @@ func (r *externalReads) Get(ctx context.Context, s *tracking.Session, key types.
 	return r.engine.Get(ctx, s.Owner(), into)
 }
 
-// Open counts the systems that are not called for now, by kind.
+// Open returns, by kind, the number of systems that are temporarily not called.
 func (r *externalReads) Open() map[string]int {
 	if r == nil {
 		return nil
@@ -91,7 +92,7 @@ func (r *externalReads) Open() map[string]int {
 	return r.engine.Open()
 }
 
-// wakeLater asks for a pass of the owner after a time.
+// wakeLater enqueues the owner after a delay.
 func (r *externalReads) wakeLater(owner types.NamespacedName, after time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +101,7 @@ func (r *externalReads) wakeLater(owner types.NamespacedName, after time.Duratio
 	}
 }
 
-// Watch lets events from outside wake the owners that have observed what has changed, while this process leads.
+// Watch enqueues owners on events of external resources that they have observed, while this process leads.
 func (r *externalReads) Watch(controller interface{ Watch(src source.Source) error }, elected <-chan struct{}, woken *trigger.Triggers) error {
 	if r == nil {
 		return nil
@@ -122,7 +123,7 @@ func (r *externalReads) Watch(controller interface{ Watch(src source.Source) err
 	}))
 }
 
-// changed wakes the owners that have observed the key, or anything of the kind where the key is empty.
+// changed enqueues the owners that have observed the key, or any resource of the kind if the key is empty.
 func (r *externalReads) changed(q queue, woken *trigger.Triggers, kind schema.GroupVersionKind, key string) {
 	thing := declaration.MetadataOf(kind)
 	thing.Name = key

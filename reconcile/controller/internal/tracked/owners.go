@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
-// OwnerKeys are the owners in the cache that the controller reconciles, by namespace and name.
+// OwnerKeys returns the keys of the cached owners that the controller reconciles, sorted by namespace and name.
 func (c *Reads) OwnerKeys(ctx context.Context) ([]types.NamespacedName, error) {
 	var keys []types.NamespacedName
 	err := c.Each(ctx, c.Kinds[0], func(o client.Object) {
@@ -26,7 +26,7 @@ func (c *Reads) OwnerKeys(ctx context.Context) ([]types.NamespacedName, error) {
 	return keys, err
 }
 
-// Each calls do with all objects of the kind in the cache, which must not be changed.
+// Each calls do with each cached object of the kind. The function do must not change the object.
 func (c *Reads) Each(ctx context.Context, k *declaration.Kind, do func(client.Object)) error {
 	list, err := c.EmptyList(k)
 	if err == nil {

@@ -21,12 +21,12 @@ type write struct {
 	version string // empty for a deletion
 }
 
-// PendingWrites defers the pass of an owner while the cache does not show what the pass before has written, so that no pass
-// decides on a world that the owner itself has changed since. It works on the engine's results and on declared kinds
-// only, in any representation and with any selector; every wait ends at the deadline.
+// PendingWrites defers the pass of an owner while the cache does not show the writes of the pass before, so that no pass
+// decides on a state that the owner's own writes have replaced. It covers writes of declared kinds by the engine,
+// in any representation and with any selector. Every wait ends at the deadline.
 type PendingWrites struct {
 	Deadline time.Duration
-	cached   func(w write) (client.Object, error) // the object in the cache, nil when it is not there
+	cached   func(w write) (client.Object, error) // returns the cached object, nil if the cache does not have it
 	mu       sync.Mutex
 	pending  map[types.NamespacedName]waiting
 }
@@ -36,7 +36,7 @@ type waiting struct {
 	writes []write
 }
 
-// NewPendingWrites returns an empty memory. A deadline of zero is that of the package freshness, a negative one waits for nothing.
+// NewPendingWrites returns an empty PendingWrites. A deadline of zero means that of package freshness, a negative one disables waiting.
 func NewPendingWrites(deadline time.Duration) *PendingWrites {
 	if deadline == 0 {
 		deadline = freshness.Deadline
@@ -44,7 +44,7 @@ func NewPendingWrites(deadline time.Duration) *PendingWrites {
 	return &PendingWrites{Deadline: deadline, pending: map[types.NamespacedName]waiting{}}
 }
 
-// wrote remembers the writes of a pass.
+// wrote records the writes of a pass.
 func (l *PendingWrites) wrote(owner types.NamespacedName, now time.Time, writes []write) {
 	if l.Deadline < 0 || len(writes) == 0 {
 		return
@@ -54,7 +54,7 @@ func (l *PendingWrites) wrote(owner types.NamespacedName, now time.Time, writes 
 	l.pending[owner] = waiting{since: now, writes: append(l.pending[owner].writes, writes...)}
 }
 
-// Behind reports whether the cache lags behind the writes of the owner, and whether the deadline has put an end to that.
+// Behind reports whether the cache lags behind the writes of the owner, and whether the wait has expired.
 func (l *PendingWrites) Behind(owner types.NamespacedName, now time.Time) (behind, expired bool) {
 	l.mu.Lock()
 	w, known := l.pending[owner]
@@ -79,7 +79,7 @@ func (l *PendingWrites) Behind(owner types.NamespacedName, now time.Time) (behin
 	return true, false
 }
 
-// shown reports whether the cache shows the write or something later.
+// shown reports whether the cache shows the write or a later change.
 func (l *PendingWrites) shown(w write) bool {
 	if w.version != "" && w.kind.Seen.Reached(w.key.Namespace, w.version) {
 		return true
@@ -91,7 +91,7 @@ func (l *PendingWrites) shown(w write) bool {
 	if err != nil {
 		return false
 	}
-	if w.version == "" { // a deletion is shown when the object is gone, is another one, or is on its way
+	if w.version == "" { // the cache shows a deletion when the object is gone, replaced, or terminating
 		return object == nil || object.GetUID() != w.uid || !object.GetDeletionTimestamp().IsZero()
 	}
 	if object == nil {
@@ -100,14 +100,14 @@ func (l *PendingWrites) shown(w write) bool {
 	return !freshness.Older(object.GetResourceVersion(), w.version)
 }
 
-// forget drops what is remembered for an owner that is gone.
+// forget drops the writes of a deleted owner.
 func (l *PendingWrites) forget(owner types.NamespacedName) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.pending, owner)
 }
 
-// cachesChild reports whether the filter of the kind's cache lets the child in, as far as its planned labels tell.
+// cachesChild reports whether the filter of the kind's cache selects the child, as far as its planned labels show.
 func cachesChild(k *declaration.Kind, key types.NamespacedName, children []child) bool {
 	if k.Filter == nil {
 		return true

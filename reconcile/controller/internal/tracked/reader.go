@@ -24,7 +24,7 @@ func (c *Reads) Begin(owner client.ObjectKey) (r reconcile.Reader, end func()) {
 	return &Reader{Reads: c, session: s}, s.End
 }
 
-// Forget drops what is remembered for an owner that is gone.
+// Forget drops the record of a deleted owner.
 func (c *Reads) Forget(owner client.ObjectKey) {
 	c.Tracker.Forget(owner)
 	c.Pending.forget(owner)
@@ -34,7 +34,7 @@ func (c *Reads) Forget(owner client.ObjectKey) {
 
 var _ pipeline.Tracker = (*Reads)(nil)
 
-// Reader reads declared kinds from the cache and remembers every read for the owner before it happens.
+// Reader reads declared kinds from the cache, and records every read for the owner before it happens.
 type Reader struct {
 	*Reads
 	session *tracking.Session
@@ -42,7 +42,7 @@ type Reader struct {
 
 var _ client.Reader = (*Reader)(nil)
 
-// Get reads one object. That it is missing is remembered like that it is there.
+// Get reads one object. It also records the read of a missing object.
 func (r *Reader) Get(
 	ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
@@ -64,8 +64,8 @@ func (r *Reader) Get(
 	return r.get(ctx, k, key, into, opts...)
 }
 
-// List reads all objects that the options select, sorted by namespace and name. What is remembered is the selection, not
-// the objects, so that objects that enter or leave it later are noticed.
+// List reads all objects that the options select, sorted by namespace and name. It records the selection, not the objects, so that
+// objects that enter or leave it later enqueue the owner.
 func (r *Reader) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	k, err := r.declared(into)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *Reader) List(ctx context.Context, into client.ObjectList, opts ...clien
 	return nil
 }
 
-// whole refuses reads of owners of which the cache has a part, save for the owner of the pass.
+// whole refuses reads of owners if the cache has only some of them, except for the owner of the pass.
 func (r *Reader) whole(k *declaration.Kind, key client.ObjectKey) error {
 	if k.Shared == (shards.Selection{}) || key == r.session.Owner() {
 		return nil

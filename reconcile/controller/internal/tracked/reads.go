@@ -30,8 +30,8 @@ import (
 
 var errMetadataOnly = errors.New("only the metadata of the kind is cached")
 
-// Reads reads declared kinds from the manager's cache, each from its one informer in whatever representation it is
-// asked for, and never starts an informer that nobody declared.
+// Reads reads declared kinds from the manager's cache. Each kind has one informer, which serves reads in every representation.
+// Reads never starts an informer for an undeclared kind.
 type Reads struct {
 	*declaration.Catalogue
 	Cache    client.Reader
@@ -39,26 +39,26 @@ type Reads struct {
 	Pending  *PendingWrites
 	Unstable trigger.Unstable
 	answers  Answers
-	// Conditions are those of the owners.
+	// Conditions accesses the conditions of the owners.
 	Conditions conditionlist.Access
 	// Unsummarized reports that the owners have no condition Ready.
 	Unsummarized bool
-	Outside      *externalReads       // nil where nothing outside of the cluster is declared
-	begun        sync.Map             // the owner of a pass to the optional kinds as its reads began, see noteOptional
+	Outside      *externalReads       // nil if no external kind is declared
+	begun        sync.Map             // owner of a pass to the optional kinds at the start of its reads, see noteOptional
 	Statuses     trigger.StatusWrites // of the owners
 
-	Announce func(before, after client.Object) // tells the engine what comes into the cache
-	// AnnounceOwner tells the engine of owners that have changed in the cache.
+	Announce func(before, after client.Object) // passes cached objects to the engine
+	// AnnounceOwner passes owners that have changed in the cache to the engine.
 	AnnounceOwner func(owner client.Object)
 }
 
-// Answers are the answers to reads that are not in the cache.
+// Answers has the functions for reads that the cache does not serve.
 type Answers struct {
-	// Group reads a group of another controller, and remembers that in the session.
+	// Group reads a group of another controller, and records the read in the session.
 	Group func(s *tracking.Session, key types.NamespacedName, into client.Object) error
-	// Absent is the error of the read of an object of a kind that is not installed.
+	// Absent returns the error for the read of an object whose kind is not installed.
 	Absent func(kind schema.GroupVersionKind, name string) error
-	// Live reads from the API server what a cache has the metadata only of. It must not be nil where a cache is made so.
+	// Live reads from the API server objects whose metadata alone is cached. It must not be nil if a cache is sparse.
 	Live client.Reader
 }
 
@@ -77,7 +77,7 @@ func New(kinds *declaration.Catalogue, cache client.Reader, deadline time.Durati
 	return c
 }
 
-// declared returns the kind of what is read into, or the refusal.
+// declared returns the declared kind of into, or an error.
 func (c *Reads) declared(into runtime.Object) (*declaration.Kind, error) {
 	k, gvk, err := c.Find(into)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *Reads) declared(into runtime.Object) (*declaration.Kind, error) {
 	return k, nil
 }
 
-// example is how the builder would be given the kind, in the representation of what is read into.
+// example returns the argument of the builder for the kind, in the representation of into.
 func (c *Reads) example(into runtime.Object, gvk schema.GroupVersionKind) string {
 	if declaration.RepresentationOf(into) == declaration.Metadata {
 		return fmt.Sprintf("controller.Metadata(%#v)", gvk)
@@ -116,7 +116,7 @@ func (c *Reads) get(
 	return c.getWhole(ctx, k, key, into, err, opts...)
 }
 
-// getCached reads one object as the cache has it.
+// getCached reads one object from the cache.
 func (c *Reads) getCached(
 	ctx context.Context, k *declaration.Kind, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
@@ -133,7 +133,7 @@ func (c *Reads) getCached(
 	return convert(cached, into, k.GroupVersionKind)
 }
 
-// sorted lists in the order of namespace and name, for those who plan from it.
+// sorted lists objects sorted by namespace and name, for phases.
 func (c *Reads) sorted(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
 	if err := c.list(ctx, k, into, opts...); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (c *Reads) sorted(ctx context.Context, k *declaration.Kind, into client.Obj
 	return sortList(into)
 }
 
-// list lists in no order.
+// list lists objects unsorted.
 func (c *Reads) list(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
 	if k.Absent.Load() {
 		return meta.SetList(into, nil)
@@ -153,7 +153,7 @@ func (c *Reads) list(ctx context.Context, k *declaration.Kind, into client.Objec
 	return c.listWhole(ctx, k, into, err, opts...)
 }
 
-// listCached lists as the cache has it.
+// listCached lists objects from the cache.
 func (c *Reads) listCached(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
 	if declaration.RepresentationOf(into) == k.Representation {
 		return c.Cache.List(ctx, into, opts...)
@@ -188,7 +188,7 @@ func (c *Reads) Empty(k *declaration.Kind) (client.Object, error) {
 	return nil, fmt.Errorf("%s: %T is no object with metadata", declaration.Print(k.GroupVersionKind), object)
 }
 
-// EmptyList is empty for a list.
+// EmptyList returns an empty list of the kind in the representation of its informer.
 func (c *Reads) EmptyList(k *declaration.Kind) (client.ObjectList, error) {
 	gvk := k.GroupVersion().WithKind(k.Kind + "List")
 	if k.Representation == declaration.Unstructured {
@@ -211,7 +211,7 @@ func (c *Reads) EmptyList(k *declaration.Kind) (client.ObjectList, error) {
 	return nil, fmt.Errorf("%s: %T is no list", declaration.Print(gvk), list)
 }
 
-// convert fills an object of another representation. The metadata of any object can be had, its content only from a
+// convert fills an object of another representation. It can convert the metadata of any object, and the content only from a
 // cache that keeps it.
 func convert(from, into client.Object, gvk schema.GroupVersionKind) error {
 	switch into := into.(type) {
@@ -268,8 +268,8 @@ func convertList(from, into client.ObjectList, gvk schema.GroupVersionKind) erro
 	return nil
 }
 
-// sortList puts the items of a list in the order of namespace and name: the cache returns them in none, and what a plan
-// makes of a list must not depend on that.
+// sortList sorts the items of a list by namespace and name: the cache returns them unsorted, and a plan that is
+// computed from a list must not depend on the order.
 func sortList(list client.ObjectList) error {
 	items := reflect.Indirect(reflect.ValueOf(list)).FieldByName("Items")
 	if items.Kind() != reflect.Slice || items.Len() < 2 { //nolint:mnd // one item is sorted
@@ -291,8 +291,8 @@ func sortList(list client.ObjectList) error {
 	return nil
 }
 
-// byName sorts items and, for items that are pointers, the list of their metadata along with them; the metadata of
-// items that are values stays in place and sees the swap.
+// byName sorts items. If the items are pointers, it sorts the list of their metadata along with them; the metadata of
+// items that are values stays in place and reflects the swap.
 type byName struct {
 	objects []metav1.Object
 	swap    func(i, j int)
@@ -316,7 +316,7 @@ func (s *byName) Swap(i, j int) {
 	}
 }
 
-// IgnoreMissing turns a NotFound into found == false.
+// IgnoreMissing returns found == false and no error for a NotFound error.
 func IgnoreMissing(err error) (found bool, _ error) {
 	if apierrors.IsNotFound(err) {
 		return false, nil
@@ -324,8 +324,8 @@ func IgnoreMissing(err error) (found bool, _ error) {
 	return err == nil, err
 }
 
-// unindexed names the line to add when a list failed because it asks for a field that was not declared, so that the cache has no
-// index for it. Other errors come back as they are.
+// unindexed returns an error that names the line to add if a list failed because the cache has no index for an undeclared
+// field. It returns other errors unchanged.
 func (c *Reads) unindexed(k *declaration.Kind, selector fields.Selector, err error) error {
 	if selector == nil || !strings.Contains(err.Error(), "does not exist") { // client-go has no type for it
 		return err
@@ -344,13 +344,13 @@ func (c *Reads) unindexed(k *declaration.Kind, selector fields.Selector, err err
 	return err
 }
 
-// object returns the object of a write as the cache has it, nil when it is not there.
+// object returns the cached object of a write, nil if the cache does not have it.
 func (c *Reads) object(w write) (client.Object, error) {
 	object, err := c.Empty(w.kind)
 	if err != nil {
 		return nil, err
 	}
-	err = c.getCached(context.Background(), w.kind, w.key, object) //nolint:forbidigo // a look into memory
+	err = c.getCached(context.Background(), w.kind, w.key, object) //nolint:forbidigo // a read from memory
 	if only := (*sparse.MetadataOnlyError)(nil); errors.As(err, &only) {
 		return only.Metadata(), nil
 	}

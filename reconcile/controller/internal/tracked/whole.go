@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// listInstead is of how many missing objects a list asks for in one request.
+	// listInstead is the number of missing objects from which one list request replaces single reads.
 	listInstead = 8
-	// mostLists bounds how often a list is tried again: objects may come into it meanwhile.
+	// mostLists limits the retries of a list, because matching objects may be created meanwhile.
 	mostLists = 4
 )
 
-// getWhole reads an object live of which the cache has the metadata only, as failed says, and gives the cache what it needs of it.
+// getWhole reads an object live if failed is a MetadataOnlyError, and adds it to the cache if the cache needs it.
 func (c *Reads) getWhole(
 	ctx context.Context, k *declaration.Kind, key client.ObjectKey, into client.Object, failed error, opts ...client.GetOption,
 ) error {
@@ -58,7 +58,7 @@ func (c *Reads) getLive(ctx context.Context, k *declaration.Kind, key client.Obj
 	if err != nil {
 		return err
 	}
-	object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind) // as the cache has it
+	object.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind) // as in the cache
 	kept, ok := object.DeepCopyObject().(client.Object)
 	if !ok {
 		return fmt.Errorf("read %s %s: the copy of %T is no object", declaration.Print(k.GroupVersionKind), key, object)
@@ -77,8 +77,8 @@ func (c *Reads) getLive(ctx context.Context, k *declaration.Kind, key client.Obj
 	return nil
 }
 
-// live reads an object from the API server, as a list by its name: what the cache of a kind needs are the rights to list and watch, and no more is
-// asked for.
+// live reads an object from the API server with a list by name, because the cache of a kind requires only the permissions to list and
+// watch.
 func (c *Reads) live(ctx context.Context, k *declaration.Kind, key client.ObjectKey) (client.Object, error) {
 	list, err := c.EmptyList(k)
 	if err != nil {
@@ -110,14 +110,14 @@ func (c *Reads) listLive(ctx context.Context, list client.ObjectList, opts ...cl
 	return found, err
 }
 
-// listWhole reads live what a list lacks in the cache, as failed says.
+// listWhole reads live the objects of a list that the cache lacks, if failed is an error of missing content.
 func (c *Reads) listWhole(
 	ctx context.Context, k *declaration.Kind, into client.ObjectList, failed error, opts ...client.ListOption,
 ) error {
 	var options client.ListOptions
 	options.ApplyOptions(opts)
 	if options.FieldSelector != nil && slices.ContainsFunc(options.FieldSelector.Requirements(), func(r fields.Requirement) bool {
-		return k.Fields[r.Field] == nil // the list fails for want of an index
+		return k.Fields[r.Field] == nil // the list fails because an index is missing
 	}) {
 		return failed
 	}
@@ -134,7 +134,7 @@ func (c *Reads) listWhole(
 	return failed
 }
 
-// fill gives the cache what a list lacks.
+// fill adds the missing objects of a list to the cache.
 func (c *Reads) fill(ctx context.Context, k *declaration.Kind, missing []sparse.Absent, namespace string, options *client.ListOptions) error {
 	if len(missing) > listInstead {
 		list, err := c.EmptyList(k)
@@ -171,7 +171,7 @@ func (c *Reads) fill(ctx context.Context, k *declaration.Kind, missing []sparse.
 	return nil
 }
 
-// selects reports whether a list with the options has the object, as far as what the cache keeps of it tells.
+// selects reports whether a list with the options includes the object, as far as the cached metadata shows.
 func selects(k *declaration.Kind, options *client.ListOptions, object client.Object) bool {
 	if options.LabelSelector != nil && !options.LabelSelector.Matches(labels.Set(object.GetLabels())) {
 		return false
@@ -181,6 +181,6 @@ func selects(k *declaration.Kind, options *client.ListOptions, object client.Obj
 	}
 	return !slices.ContainsFunc(options.FieldSelector.Requirements(), func(r fields.Requirement) bool {
 		values, known := k.Field(object, r.Field)
-		return known && !slices.Contains(values, r.Value) // the cache takes no other operator
+		return known && !slices.Contains(values, r.Value) // the cache supports no other operator
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
-// Derived remembers the read of a derived value and returns it, new when nobody reads it yet.
+// Derived records the read of a derived value and returns its node, a new one if no owner reads the value yet.
 func (s *Session) Derived(
 	x *Index, of fmt.Stringer, namespace string, matching labels.Selector, value func() *derived.Value,
 ) *derived.Value {
@@ -41,8 +41,8 @@ func (t *Tracker) values(x *Index) []*node {
 	return found
 }
 
-// Changed appends the owners that read a derived value which an event has changed. The objects are the one of the event before and after it;
-// a value that has neither is not looked at.
+// Changed appends the owners that read a derived value that an event has changed. The objects are those before and after the event;
+// Changed skips a value that is computed from neither.
 func (t *Tracker) Changed(ctx context.Context, found []types.NamespacedName, x *Index, objects ...client.Object) []types.NamespacedName {
 	for _, n := range t.values(x) {
 		at := slices.IndexFunc(objects, n.value.selects)
@@ -60,7 +60,7 @@ func (t *Tracker) readersOf(found []types.NamespacedName, n *node) []types.Names
 	return n.owners.appendTo(found)
 }
 
-// ForgetValues drops what was computed of a kind that has come or gone.
+// ForgetValues drops the derived values of a kind that was installed or removed.
 func (t *Tracker) ForgetValues(x *Index) {
 	for _, n := range t.values(x) {
 		n.value.Forget()

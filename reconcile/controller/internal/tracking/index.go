@@ -9,16 +9,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Index finds the nodes of one kind that an object concerns. A query that asks for a label or for a value of a field is
-// found through that, so that an event costs as many steps as the object has labels and as there are fields that reads
-// ask for, not as there are queries.
+// Index finds the nodes of one kind that an object concerns. It finds a query by the label or the field value that it requires. The
+// cost of an event depends on the number of labels of the object and of fields that queries use, not on the number of queries.
 type Index struct {
 	names   map[types.NamespacedName]*node
 	queries map[string]*node
 	values  map[fmt.Stringer]*node
 	spaces  map[string]*space // by the namespace of the query
 	extract fieldExtractor
-	// Unread is told that nobody reads something of the kind any more. Nil tells nobody; it is set before the first read.
+	// Unread is called when no owner reads some object of the kind any more. Optional. It is set before the first read.
 	Unread func()
 }
 
@@ -33,7 +32,7 @@ func NewIndex(extract fieldExtractor) *Index {
 	}
 }
 
-// byName returns the node of one object, new when nobody reads it yet.
+// byName returns the node of one object, a new one if no owner reads the object yet.
 func (x *Index) byName(name types.NamespacedName) *node {
 	n := x.names[name]
 	if n == nil {
@@ -43,7 +42,7 @@ func (x *Index) byName(name types.NamespacedName) *node {
 	return n
 }
 
-// byQuery returns the node of a query, new when nobody asks it yet.
+// byQuery returns the node of a query, a new one if no owner uses the query yet.
 func (x *Index) byQuery(namespace string, l labels.Selector, f fields.Selector) *node {
 	text := namespace + "?"
 	if l != nil {
@@ -69,7 +68,7 @@ func (x *Index) byQuery(namespace string, l labels.Selector, f fields.Selector) 
 	return n
 }
 
-// drop removes a node that nobody reads any more.
+// drop removes a node without readers.
 func (x *Index) drop(n *node) {
 	if n.value != nil {
 		delete(x.values, n.value.of)
@@ -86,7 +85,7 @@ func (x *Index) drop(n *node) {
 	}
 }
 
-// find appends the owners that read the object, in no order and possibly several times. Each field is extracted once.
+// find appends the owners that read the object, unsorted and with duplicates. Each field is extracted once.
 func (x *Index) find(found []types.NamespacedName, object client.Object) []types.NamespacedName {
 	if n := x.names[client.ObjectKeyFromObject(object)]; n != nil {
 		found = n.owners.appendTo(found)

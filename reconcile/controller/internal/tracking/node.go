@@ -9,8 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
-// node is one thing of one kind that owners read: an object by name, or all objects that a query matches. Owners that
-// read the same thing share its node.
+// node is a target of reads of one kind: an object by name, or all objects that match a query. Owners that read the same target share
+// its node.
 type node struct {
 	index  *Index
 	name   types.NamespacedName // of a read by name; unused with a query
@@ -19,7 +19,7 @@ type node struct {
 	owners owners
 }
 
-// owners is a set that costs no map while it has one element, as most have.
+// owners is a set that needs no map for one element, the most frequent case.
 type owners struct {
 	one  *ownerReads
 	many map[*ownerReads]struct{}
@@ -37,7 +37,7 @@ func (o *owners) add(owner *ownerReads) {
 	}
 }
 
-// remove takes the owner out and reports whether nobody is left.
+// remove removes the owner and reports whether the set is empty.
 func (o *owners) remove(owner *ownerReads) (empty bool) {
 	if o.many != nil {
 		delete(o.many, owner)
@@ -59,7 +59,7 @@ func (o *owners) appendTo(found []types.NamespacedName) []types.NamespacedName {
 	return found
 }
 
-// scope separates what a pass reads from what it writes: the two are replaced at different moments.
+// scope separates the reads of a pass from its writes, because they are replaced at different times.
 type scope int
 
 const (
@@ -68,7 +68,7 @@ const (
 	scopes
 )
 
-// ownerReads is what is remembered for one owner.
+// ownerReads has the reads of one owner.
 type ownerReads struct {
 	owner types.NamespacedName
 	edges [scopes][]edge
@@ -82,8 +82,8 @@ type edge struct {
 // derivedValue is the value of a derivation while owners read it.
 type derivedValue struct {
 	*derived.Value
-	of   fmt.Stringer // what computes it
-	from query        // the objects that it is computed from
+	of   fmt.Stringer // identifies the derivation
+	from query        // selects the objects that it is computed from
 }
 
 // selects reports whether the value is computed from the object.

@@ -9,23 +9,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// query is what a list asked for.
+// query is the selection of a list.
 type query struct {
 	text      string // canonical, the key of the query in its index
-	namespace string // empty is all namespaces
+	namespace string // empty means all namespaces
 	labels    labels.Selector
 	fields    fields.Selector
-	filed     *filing // where the query is found; nil when it asks for nothing by which it can be found
+	filed     *filing // the requirement by which the query is found; nil if it has none
 }
 
 // filing is one requirement of a query by which the query is found: values of a label or of a field.
 type filing struct {
-	field  bool // not a label
+	field  bool // whether it is a field, not a label
 	key    string
-	values []string // one of them; none of a label that only has to exist
+	values []string // one of them; empty for a label that only has to exist
 }
 
-// filings appends every requirement by which the query can be found. What must not be there is none.
+// filings appends every requirement by which the query can be found. Requirements of absence are not among them.
 func (q *query) filings(found []filing) []filing {
 	if q.labels != nil {
 		requirements, _ := q.labels.Requirements()
@@ -49,24 +49,24 @@ func (q *query) filings(found []filing) []filing {
 	return found
 }
 
-// fieldExtractor returns the values of a field, and whether it knows the field.
+// fieldExtractor returns the values of a field, and whether they are known.
 type fieldExtractor func(object client.Object, field string) (values []string, known bool)
 
-// subject is the object of an event while the queries that it concerns are looked for.
+// subject is the object of an event during the search for queries that select it.
 type subject struct {
 	object  client.Object
 	labels  labels.Set
 	extract fieldExtractor
-	fields  []extracted // what has been extracted so far; an object has few fields that reads ask for
+	fields  []extracted // values extracted so far; queries use few fields of an object
 }
 
 type extracted struct {
 	field  string
-	values []string // sorted, each once
+	values []string // sorted, without duplicates
 	known  bool
 }
 
-// values returns the values of a field, sorted and each once, and whether they can be known. The extractor is asked once.
+// values returns the values of a field, sorted and without duplicates, and whether they are known. It calls the extractor once.
 func (s *subject) values(field string) ([]string, bool) {
 	for i := range s.fields {
 		if s.fields[i].field == field {
@@ -83,8 +83,8 @@ func (s *subject) values(field string) ([]string, bool) {
 	return values, known
 }
 
-// matches reports whether the object is in the list that the query gives. A field that cannot be looked up matches:
-// waking an owner in vain is harmless.
+// matches reports whether the query selects the object. A field without known values matches: enqueuing an owner in vain is
+// harmless.
 func (q *query) matches(s *subject) bool {
 	if q.namespace != "" && q.namespace != s.object.GetNamespace() {
 		return false
@@ -107,7 +107,7 @@ func (q *query) matches(s *subject) bool {
 	return true
 }
 
-// String is the query for a person.
+// String returns the query as text.
 func (q *query) String() string {
 	text := "all"
 	if q.namespace != "" {

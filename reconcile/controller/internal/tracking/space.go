@@ -2,18 +2,18 @@ package tracking
 
 import "k8s.io/apimachinery/pkg/types"
 
-// space holds the queries of one namespace, or those of all namespaces, by what they ask for. A query is in it under one
-// of its requirements.
+// space has the queries of one namespace, or those of all namespaces, by their requirements. Each query is stored under one of its
+// requirements.
 type space struct {
 	labels map[string]*shelf
 	fields map[string]*shelf
-	other  nodes // that ask for nothing by which they could be found, such as the list of everything
+	other  nodes // queries without a requirement by which they can be found, such as the list of all objects
 }
 
-// shelf holds the queries that are found by one label or by one field.
+// shelf has the queries that are found by one label or by one field.
 type shelf struct {
 	equal map[string]nodes // by the value
-	any   nodes            // whatever the value
+	any   nodes            // for any value
 }
 
 type nodes map[*node]struct{}
@@ -22,7 +22,7 @@ func newSpace() *space {
 	return &space{labels: map[string]*shelf{}, fields: map[string]*shelf{}, other: nodes{}}
 }
 
-// add files the query under the requirement that fewest others share, because that one tells most.
+// add stores the query under the requirement that the fewest others share, because it is the most selective.
 func (s *space) add(n *node) {
 	best, shared := -1, 0
 	filings := n.query.filings(nil)
@@ -39,7 +39,7 @@ func (s *space) add(n *node) {
 	s.file(n)
 }
 
-// shelves returns the map that a filing belongs to.
+// shelves returns the map of a filing.
 func (s *space) shelves(f *filing) map[string]*shelf {
 	if f.field {
 		return s.fields
@@ -47,7 +47,7 @@ func (s *space) shelves(f *filing) map[string]*shelf {
 	return s.labels
 }
 
-// sharing counts the queries that an object would have to be held against that has what the filing asks for.
+// sharing returns the number of queries that an object that meets the requirement would be compared with.
 func (s *space) sharing(f *filing) int {
 	shelf := s.shelves(f)[f.key]
 	if shelf == nil {

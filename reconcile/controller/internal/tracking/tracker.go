@@ -11,31 +11,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Tracker remembers what the last pass of each owner read and wrote, so that an event can be turned into the owners that
-// it concerns. While a pass runs, what it reads is remembered beside what the pass before had read, so that no event is
-// lost in between; the end of the pass drops the rest. It is safe for concurrent use, with one pass an owner at a time.
+// Tracker records the reads and writes of each owner's last pass, and maps an event to the owners that it concerns. While a pass runs, the
+// reads of the pass before stay recorded in addition to the new ones, so that no event is lost; the end of the pass drops
+// reads that were not repeated. It is safe for concurrent use, with one pass per owner at a time.
 type Tracker struct {
 	mu     sync.RWMutex
 	owners map[types.NamespacedName]*ownerReads
-	edges  int      // remembered reads of all owners
-	unread []*Index // of which a node was dropped since the lock was taken
+	edges  int      // recorded reads of all owners
+	unread []*Index // indexes that lost a node since the lock was taken
 }
 
 // Session is one scope of one pass of an owner.
 type Session struct {
 	tracker *Tracker
 	owner   types.NamespacedName
-	reads   *ownerReads // nil as long as nothing is remembered
+	reads   *ownerReads // nil until a read is recorded
 	scope   scope
-	next    int // passes mostly read the same things in the same order: the edge that is expected now
+	next    int // passes usually read the same targets in the same order: the position of the expected edge
 }
 
-// NewTracker returns a tracker that remembers nothing yet.
+// NewTracker returns an empty tracker.
 func NewTracker() *Tracker {
 	return &Tracker{owners: map[types.NamespacedName]*ownerReads{}}
 }
 
-// Begin starts remembering for the owner.
+// Begin starts to record reads for the owner.
 func (t *Tracker) Begin(owner types.NamespacedName, s scope) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,17 +57,17 @@ func (t *Tracker) readsOf(owner types.NamespacedName) *ownerReads {
 	return reads
 }
 
-// Owner returns the owner whose pass it is.
+// Owner returns the owner of the pass.
 func (s *Session) Owner() types.NamespacedName { return s.owner }
 
-// Name remembers the read of an object by name. It is called before the read, so that no event falls between the two.
+// Name records the read of an object by name. Call it before the read, so that no event is lost in between.
 func (s *Session) Name(x *Index, name types.NamespacedName) {
 	s.tracker.mu.Lock()
 	defer s.tracker.mu.Unlock()
 	s.note(x.byName(name))
 }
 
-// List remembers the read of all objects that match.
+// List records the read of all objects that match.
 func (s *Session) List(x *Index, namespace string, l labels.Selector, f fields.Selector) {
 	s.tracker.mu.Lock()
 	defer s.tracker.mu.Unlock()
@@ -94,12 +94,12 @@ func (s *Session) note(n *node) {
 	s.tracker.edges++
 }
 
-// End drops what the pass did not read again. Called twice it does nothing more.
+// End drops the reads that the pass did not repeat. A second call has no effect.
 func (s *Session) End() {
 	s.tracker.mu.Lock()
 	defer s.tracker.unlock()
 	if s.reads == nil || s.tracker.owners[s.owner] != s.reads {
-		return // nothing was remembered, or it was forgotten meanwhile
+		return // no read was recorded, or the record was dropped meanwhile
 	}
 	kept := s.reads.edges[s.scope][:0]
 	var dropped []*node
@@ -120,7 +120,7 @@ func (s *Session) End() {
 	}
 }
 
-// release takes the owner off a node of which one edge has been removed, unless its other scope has it too.
+// release removes the owner from a node after one of its edges was removed, unless the other scope of the owner has the node, too.
 func (t *Tracker) release(reads *ownerReads, n *node) {
 	t.edges--
 	for _, edges := range reads.edges {
@@ -136,7 +136,7 @@ func (t *Tracker) release(reads *ownerReads, n *node) {
 	}
 }
 
-// unlock unlocks the tracker and tells of what nobody reads any more, which asks the tracker in turn.
+// unlock unlocks the tracker and then calls Unread of the indexes that lost a node. Unread may call the tracker.
 func (t *Tracker) unlock() {
 	unread := t.unread
 	t.unread = nil
@@ -146,7 +146,7 @@ func (t *Tracker) unlock() {
 	}
 }
 
-// Forget drops all that is remembered for an owner that is gone.
+// Forget drops the record of a deleted owner.
 func (t *Tracker) Forget(owner types.NamespacedName) {
 	t.mu.Lock()
 	defer t.unlock()
@@ -162,7 +162,7 @@ func (t *Tracker) Forget(owner types.NamespacedName) {
 	}
 }
 
-// Concerned returns the owners that read one of the objects by name or by a list that it is or was in, sorted, each once.
+// Concerned returns the owners that read one of the objects by name or by a list that selects it, sorted and without duplicates.
 func (t *Tracker) Concerned(x *Index, objects ...client.Object) []types.NamespacedName {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -180,20 +180,20 @@ func (t *Tracker) Wanted(x *Index, object client.Object) bool {
 	return x.reads(object)
 }
 
-// Readers returns the owners that read anything of the kind, sorted, each once.
+// Readers returns the owners that read any object of the kind, sorted and without duplicates.
 func (t *Tracker) Readers(x *Index) []types.NamespacedName {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return Unique(x.all(nil))
 }
 
-// read is one read of the last pass of an owner: of an object by its name, or of a list.
+// read is one read of the last pass of an owner: an object by name, or a list.
 type read struct {
 	Index *Index
 	What  string
 }
 
-// Reads returns what the last pass of the owner has read, at most as many as given, and how many more there are.
+// Reads returns the reads of the owner's last pass, at most most of them, and the number of omitted ones.
 func (t *Tracker) Reads(owner types.NamespacedName, most int) (reads []read, more int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -218,20 +218,20 @@ func (t *Tracker) Reads(owner types.NamespacedName, most int) (reads []read, mor
 	return reads, more
 }
 
-// Size returns the number of owners and of remembered reads.
+// Size returns the number of owners and of recorded reads.
 func (t *Tracker) Size() (owners, edges int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.owners), t.edges
 }
 
-// Unique sorts the names, and leaves each once.
+// Unique sorts the names and removes duplicates.
 func Unique(names []types.NamespacedName) []types.NamespacedName {
 	slices.SortFunc(names, CompareNames)
 	return slices.Compact(names)
 }
 
-// CompareNames orders by namespace and name.
+// CompareNames orders names by namespace and name.
 func CompareNames(a, b types.NamespacedName) int {
 	if order := strings.Compare(a.Namespace, b.Namespace); order != 0 {
 		return order

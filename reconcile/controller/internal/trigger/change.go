@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Change is an event: an object before and after, one of them nil where there is none.
+// Change is an event: an object before and after, one of them nil if it does not exist.
 type Change struct {
 	Event         string
 	Before, After client.Object
@@ -19,17 +19,17 @@ const (
 	EventUpdate  = "update"
 	EventDelete  = "delete"
 	EventGeneric = "generic"
-	// EventInstalled and EventRemoved: an optional kind appeared or went.
+	// EventInstalled and EventRemoved report that an optional kind was installed or removed.
 	EventInstalled = "installed"
 	EventRemoved   = "removed"
 )
 
-// Objects are the object before and after, as far as they are there.
+// Objects returns the object before and after the event, without nil.
 func (c Change) Objects() []client.Object {
 	return slices.DeleteFunc([]client.Object{c.Before, c.After}, func(o client.Object) bool { return o == nil })
 }
 
-// Last is the object as it is now or was last.
+// Last returns the latest known version of the object.
 func (c Change) Last() client.Object {
 	if c.After != nil {
 		return c.After
@@ -37,13 +37,13 @@ func (c Change) Last() client.Object {
 	return c.Before
 }
 
-// Resync tells the periodic repetition of what is known from news.
+// Resync reports whether the event is a periodic resync of a known object.
 func (c Change) Resync() bool {
 	return c.Before != nil && c.After != nil && c.Before.GetResourceVersion() == c.After.GetResourceVersion()
 }
 
-// WakesItself reports whether a change of the owner needs a pass, whoever made it: of its spec, or of metadata that the engine
-// or a phase may read.
+// WakesItself reports whether a change of the owner needs a pass, regardless of its author: a change of the spec, or of metadata that the
+// engine or a phase may read.
 func WakesItself(c Change) bool {
 	if c.Before == nil || c.After == nil || c.Resync() {
 		return true
@@ -57,15 +57,15 @@ func WakesItself(c Change) bool {
 		!slices.Equal(before.GetFinalizers(), after.GetFinalizers())
 }
 
-// Edited reports whether a change of the owner is somebody's edit or deletion of an owner that was known before. The engine's first write,
-// which adds the finalizer, is none.
+// Edited reports whether a user has edited or deleted an owner that was known before. The engine's first write, which adds the
+// finalizer, is not an edit.
 func Edited(c Change) bool {
 	return c.Before != nil && c.After != nil && !c.Resync() && WakesItself(c) &&
 		(!c.After.GetDeletionTimestamp().IsZero() || slices.Equal(c.Before.GetFinalizers(), c.After.GetFinalizers()))
 }
 
-// MayBeForeign reports whether a change of the owner needs a pass unless it is the controller's own write: of its status, or of
-// anything where the kind has no generation.
+// MayBeForeign reports whether a change of the owner needs a pass unless the controller made it: a change of the status, or any change
+// if the kind has no generation.
 func MayBeForeign(c Change) bool {
 	return c.After.GetGeneration() == 0 || statusChanged(c.Before, c.After)
 }

@@ -10,19 +10,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// StatusWrites tells the status writes of this controller from those of others: an event that shows what the controller has
-// just written does not wake the owner, every other change of its status does. The event of a write may come before the
-// answer to it. What comes while a write is under way is therefore held until the resourceVersion of the write is known.
-// It is safe for concurrent use, with one pass an owner at a time. The zero value is ready.
+// StatusWrites separates the status writes of this controller from those of other writers. An event of the controller's own status
+// write does not enqueue the owner; every other change of its status does. The event of a write may arrive before the response.
+// StatusWrites therefore holds events during a write until the resourceVersion of the write is known. It is safe for concurrent use,
+// with one pass per owner at a time. The zero value is ready.
 type StatusWrites struct {
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*statusWrite
 }
 
-// statusWrite is the last write of an owner, until its event has come.
+// statusWrite is the last write of an owner, until its event arrives.
 type statusWrite struct {
 	sending bool
-	version string // of the stored object, empty while it is not known
+	version string // of the stored object, empty until it is known
 	held    []heldEvent
 }
 
@@ -31,7 +31,7 @@ type heldEvent struct {
 	wake    func()
 }
 
-// Begin is called before a write is sent.
+// Begin records that a write is about to be sent.
 func (s *StatusWrites) Begin(owner types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *StatusWrites) Begin(owner types.NamespacedName) {
 	w.sending = true
 }
 
-// End is called when a write was answered; version is that of the stored object, empty when nothing was stored.
+// End records the response to a write; version is the resourceVersion of the stored object, empty if the write stored nothing.
 func (s *StatusWrites) End(owner types.NamespacedName, version string) {
 	for _, wake := range s.release(owner, version) {
 		wake()
@@ -66,7 +66,7 @@ func (s *StatusWrites) release(owner types.NamespacedName, version string) (wake
 	}
 	for _, event := range w.held {
 		if event.version == w.version {
-			w.version = "" // it has come
+			w.version = "" // the event has arrived
 			continue
 		}
 		wakes = append(wakes, event.wake)
@@ -78,7 +78,8 @@ func (s *StatusWrites) release(owner types.NamespacedName, version string) (wake
 	return wakes
 }
 
-// Event calls wake unless the change is a write of this controller; during a write it does so at its end.
+// Event calls the function that enqueues the owner, unless the change is a write of this controller. During a write it postpones the call
+// to End.
 func (s *StatusWrites) Event(owner types.NamespacedName, version string, wake func()) {
 	if s.ours(owner, version, wake) {
 		return
@@ -86,7 +87,7 @@ func (s *StatusWrites) Event(owner types.NamespacedName, version string, wake fu
 	wake()
 }
 
-// ours reports whether the change needs no wake now.
+// ours reports whether Event must not enqueue the owner now.
 func (s *StatusWrites) ours(owner types.NamespacedName, version string, wake func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +108,7 @@ func (s *StatusWrites) ours(owner types.NamespacedName, version string, wake fun
 	return false
 }
 
-// Forget drops an owner that is gone.
+// Forget drops the state of a deleted owner.
 func (s *StatusWrites) Forget(owner types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +117,7 @@ func (s *StatusWrites) Forget(owner types.NamespacedName) {
 	}
 }
 
-// statusChanged reports whether the statuses of two objects of one type differ. What has none does not.
+// statusChanged reports whether the statuses of two objects of one type differ. It returns false for types without a status.
 func statusChanged(before, after client.Object) bool {
 	if reflect.TypeOf(before) != reflect.TypeOf(after) {
 		return true

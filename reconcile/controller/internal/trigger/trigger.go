@@ -14,24 +14,24 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// Trigger is what woke a pass: the first event since the last one, and how many came after it.
+// Trigger has the cause of a pass: the first event since the last pass, and the number of later events.
 type Trigger struct {
 	Event   string
 	Kind    schema.GroupVersionKind
 	Object  types.NamespacedName
-	Manager string // of the fields that changed; empty when that cannot be told
+	Manager string // of the changed fields; empty if unknown
 	More    int
 	Edit    bool            // one of the events is an edit of the owner itself
-	Events  []objectVersion // all of them, as far as they are remembered
+	Events  []objectVersion // all events, up to a limit
 }
 
-// Triggers keeps the wakes of the owners that wait in the queue.
+// Triggers keeps the events of the owners that wait in the queue.
 type Triggers struct {
 	mu    sync.Mutex
 	first map[types.NamespacedName]Trigger
 }
 
-// Note remembers an event that enqueues the owner.
+// Note records an event that enqueues the owner.
 func (w *Triggers) Note(owner types.NamespacedName, gvk schema.GroupVersionKind, c Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,7 +51,7 @@ func (w *Triggers) Note(owner types.NamespacedName, gvk schema.GroupVersionKind,
 	w.first[owner] = first
 }
 
-// add remembers which object the event is about, in which version.
+// add records the object of the event and its version.
 func (w *Trigger) add(gvk schema.GroupVersionKind, c Change) {
 	if len(w.Events) >= maxRemembered {
 		return
@@ -64,7 +64,7 @@ func (w *Trigger) add(gvk schema.GroupVersionKind, c Change) {
 	w.Events = append(w.Events, e)
 }
 
-// NoteEdit adds to what woke the owner that it was edited itself.
+// NoteEdit records that the owner itself was edited.
 func (w *Triggers) NoteEdit(owner types.NamespacedName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,7 +74,7 @@ func (w *Triggers) NoteEdit(owner types.NamespacedName) {
 	}
 }
 
-// Take returns what woke the owner and starts anew; a requeue was woken by nothing.
+// Take returns and clears the trigger of the owner. It reports false for a requeue, which has no event.
 func (w *Triggers) Take(owner types.NamespacedName) (Trigger, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +83,7 @@ func (w *Triggers) Take(owner types.NamespacedName) (Trigger, bool) {
 	return first, known
 }
 
-// Log reports what woke the pass, at V(1).
+// Log logs the trigger of the pass at V(1).
 func (w Trigger) Log(logger logr.Logger) {
 	logger.V(1).Info("woken", "event", w.Event, "kind", declaration.Print(w.Kind),
 		"by", klog.KRef(w.Object.Namespace, w.Object.Name), "fieldManager", w.Manager, "more", w.More)

@@ -15,35 +15,35 @@ import (
 )
 
 const (
-	// maxRestless is how many passes in a row may find another plan although nothing but the writes of the pass before has
-	// woken them. A plan that follows its own writes, such as the address that a child was given, needs one or two.
+	// maxRestless is the number of consecutive passes that may compute a new plan although only writes of the pass before triggered
+	// them. A plan that follows its own writes, such as the address that was assigned to a child, needs one or two.
 	maxRestless = 5
-	// firstRest is how long the next such pass is deferred; the time doubles up to longestRest.
+	// firstRest is the first deferral of such a pass; the time doubles up to longestRest.
 	firstRest   = time.Second
 	longestRest = 5 * time.Minute
-	// maxRemembered bounds the events and writes that are remembered of one owner; with more of them nothing is concluded.
+	// maxRemembered bounds the events and writes that are recorded for one owner; with more, the owner does not count as unstable.
 	maxRemembered = 512
 )
 
-// Unstable finds owners whose plan is another one in every pass, so that each pass writes what wakes the next. What a plan is
-// made from may change at any speed: only passes that nothing but our own writes has woken count. It is safe for concurrent
-// use, with one pass an owner at a time. The zero value is ready.
+// Unstable detects owners whose plan changes in every pass, so that the writes of each pass trigger the next. The inputs of a plan may
+// change at any rate: only passes that are triggered solely by the controller's own writes count. It is safe for concurrent use, with
+// one pass per owner at a time. The zero value is ready.
 type Unstable struct {
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*restless
 }
 
-// restless is what is remembered of an owner whose last pass wrote something.
+// restless is the state of an owner whose last pass wrote something.
 type restless struct {
 	writes   []objectVersion
 	appeared []objectVersion // created by the pass before
-	count    int             // of passes that found another plan
+	count    int             // of passes that computed a new plan
 	until    time.Time
-	own      bool // nothing but writes of ours has woken the pass
-	deferred bool // the pass was deferred, and a requeue starts it
+	own      bool // only writes of this controller triggered the pass
+	deferred bool // the pass was deferred, and a requeue triggers it
 }
 
-// objectVersion is an object as a write, or an event, left it. The version of one that was deleted is empty.
+// objectVersion is the version of an object after a write or an event. The version of a deleted object is empty.
 type objectVersion struct {
 	kind    schema.GroupKind
 	key     types.NamespacedName
@@ -55,7 +55,7 @@ func (o objectVersion) same(other objectVersion) bool {
 	return o.kind == other.kind && o.key == other.key
 }
 
-// Start returns how long the pass is to be deferred.
+// Start returns how long to defer the pass.
 func (u *Unstable) Start(owner types.NamespacedName, woken Trigger, known bool, now time.Time) time.Duration {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -72,7 +72,7 @@ func (u *Unstable) Start(owner types.NamespacedName, woken Trigger, known bool, 
 	return 0
 }
 
-// wrote reports whether all events show writes of ours.
+// wrote reports whether all events are of writes of this controller.
 func (r *restless) wrote(events []objectVersion) bool {
 	return len(events) > 0 && len(events) < maxRemembered && !slices.ContainsFunc(events, func(e objectVersion) bool {
 		return !slices.ContainsFunc(r.writes, func(w objectVersion) bool {
@@ -81,7 +81,7 @@ func (r *restless) wrote(events []objectVersion) bool {
 	})
 }
 
-// Applied takes in what a pass did, and reports in the result a plan that does not come to rest.
+// Applied records the result of a pass, and adds an error to the result if the plan keeps changing.
 func (u *Unstable) Applied(owner types.NamespacedName, result *apply.Result, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -91,7 +91,7 @@ func (u *Unstable) Applied(owner types.NamespacedName, result *apply.Result, now
 	}
 	changed := r.changed(result)
 	switch {
-	case !wroteAny(result): // it has come to rest
+	case !wroteAny(result): // steady state
 		r.count, r.until = 0, time.Time{}
 	case len(changed) > 0 && r.own:
 		if r.count++; r.count >= maxRestless {
@@ -121,8 +121,8 @@ func wroteAny(result *apply.Result) bool {
 	return slices.ContainsFunc(result.Objects, func(o apply.ObjectResult) bool { return o.Wrote() })
 }
 
-// changed are the objects of which the plan says something else than in the pass before: another content, or nothing any more
-// although that pass has made them.
+// changed returns the indexes of the objects whose plan differs from that of the pass before: their planned content has changed, or the
+// pass before created them and they are no longer planned.
 func (r *restless) changed(result *apply.Result) []int {
 	var out []int
 	for i, o := range result.Objects {
@@ -137,7 +137,7 @@ func (r *restless) changed(result *apply.Result) []int {
 	return out
 }
 
-// note remembers the writes of a pass.
+// note records the writes of a pass.
 func (r *restless) note(result *apply.Result) {
 	if len(r.writes) > maxRemembered || !wroteAny(result) {
 		r.writes = nil
@@ -169,14 +169,14 @@ func restFor(times int) time.Duration {
 	return rest
 }
 
-// Forget drops what is remembered for an owner that is gone.
+// Forget drops the state of a deleted owner.
 func (u *Unstable) Forget(owner types.NamespacedName) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.owners, owner)
 }
 
-// unstablePlan is the report. It does not say how often, so that it stays the same while the plan does not come to rest.
+// unstablePlan returns the error of an unstable plan. It has no count, so that its text does not change while the plan is unstable.
 func unstablePlan(o apply.ObjectResult) error {
 	const named = 3
 	var fields []string

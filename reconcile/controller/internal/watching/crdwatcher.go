@@ -20,13 +20,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
-// discoverer is the part of a discovery client that tells what is installed.
+// discoverer is the part of a discovery client that returns the installed kinds.
 type discoverer interface {
 	ServerResourcesForGroupVersionWithContext(ctx context.Context, groupVersion string) (*metav1.APIResourceList, error)
 }
 
 // crdWatcher is the source of events of the optional kinds. It watches the metadata of CRDs, asks the discovery API about the
-// kinds of a group when one of its CRDs changes, and starts and stops the informers. At rest it sends no request.
+// kinds of a group when one of its CRDs changes, and starts and stops the informers. In steady state it sends no requests.
 type crdWatcher struct {
 	cache     cache.Cache
 	discovery discoverer
@@ -34,12 +34,12 @@ type crdWatcher struct {
 	timeout   time.Duration
 
 	poke   chan struct{}
-	synced chan error // one value: the outcome of the first look
+	synced chan error // receives one value: the result of the first look
 }
 
 var _ source.SyncingSource = (*crdWatcher)(nil)
 
-// NewCRDWatcher returns the source of events of the optional kinds; the timeout bounds the wait for one cache.
+// NewCRDWatcher returns the source of events of the optional kinds; timeout limits the wait for one cache.
 func NewCRDWatcher(c cache.Cache, d discoverer, watchers []*Watcher, timeout time.Duration) *crdWatcher {
 	return &crdWatcher{
 		cache: c, discovery: d, watchers: watchers, timeout: timeout,
@@ -47,7 +47,7 @@ func NewCRDWatcher(c cache.Cache, d discoverer, watchers []*Watcher, timeout tim
 	}
 }
 
-// settle is when the discovery API is asked after a CRD has changed: it follows with a delay.
+// settle returns the delays of discovery requests after a CRD has changed, because discovery follows with a delay.
 func settle() []time.Duration {
 	return []time.Duration{0, 100 * time.Millisecond, 400 * time.Millisecond, 1500 * time.Millisecond, 5 * time.Second}
 }
@@ -58,7 +58,7 @@ func (g *crdWatcher) Start(ctx context.Context, q Queue) error {
 	return nil
 }
 
-// WaitForSync returns when it is known which kinds are there and the informers of those are synced.
+// WaitForSync waits until the installed kinds are known and their informers are synced.
 func (g *crdWatcher) WaitForSync(ctx context.Context) error {
 	select {
 	case err := <-g.synced:
@@ -68,7 +68,7 @@ func (g *crdWatcher) WaitForSync(ctx context.Context) error {
 	}
 }
 
-// String names the source in the log.
+// String returns the name of the source for the log.
 func (g *crdWatcher) String() string {
 	names := make([]string, len(g.watchers))
 	for i, w := range g.watchers {
@@ -96,7 +96,7 @@ func (g *crdWatcher) run(ctx context.Context, q Queue) {
 	}
 }
 
-// follow looks several times, until discovery has caught up with the CRDs. A new change starts it anew.
+// follow looks several times, until discovery reflects the CRDs. A further change restarts the sequence.
 func (g *crdWatcher) follow(ctx context.Context, q Queue) {
 	waits := settle()
 	for i := 0; i < len(waits); i++ {
@@ -107,18 +107,18 @@ func (g *crdWatcher) follow(ctx context.Context, q Queue) {
 			return
 		case <-g.poke:
 			timer.Stop()
-			i = -1 // from the start
+			i = -1 // restart
 			continue
 		case <-timer.C:
 		}
 		if err := g.look(ctx, q); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "find out which optional kinds are installed")
-			i = max(i-1, 0) // the last wait again
+			i = max(i-1, 0) // repeat the last wait
 		}
 	}
 }
 
-// watchCRDs wakes the watcher whenever a CRD of a group of interest changes.
+// watchCRDs triggers the watcher when a CRD of a relevant group changes.
 func (g *crdWatcher) watchCRDs(ctx context.Context) error {
 	informer, err := g.cache.GetInformer(ctx, declaration.MetadataOf(declaration.CRD()))
 	if err != nil {
@@ -141,7 +141,7 @@ func (g *crdWatcher) watchCRDs(ctx context.Context) error {
 	return err
 }
 
-// concerns reports whether a CRD, whose name is plural.group, is of the group of an optional kind.
+// concerns reports whether a CRD, whose name is plural.group, has the group of an optional kind.
 func (g *crdWatcher) concerns(crd string) bool {
 	_, group, _ := strings.Cut(crd, ".")
 	for _, w := range g.watchers {
@@ -152,7 +152,7 @@ func (g *crdWatcher) concerns(crd string) bool {
 	return false
 }
 
-// look compares what is installed with what is watched and mends the difference.
+// look compares the installed kinds with the watched ones, and starts and stops watches accordingly.
 func (g *crdWatcher) look(ctx context.Context, q Queue) error {
 	var errs []error
 	for _, w := range g.watchers {
@@ -170,11 +170,11 @@ func (g *crdWatcher) look(ctx context.Context, q Queue) error {
 	return errors.Join(errs...)
 }
 
-// installed returns the resource of the kind, nil when there is none.
+// installed returns the resource of the kind, nil if there is none.
 func (g *crdWatcher) installed(ctx context.Context, gvk schema.GroupVersionKind) (*metav1.APIResource, error) {
 	list, err := g.discovery.ServerResourcesForGroupVersionWithContext(ctx, gvk.GroupVersion().String())
 	if apierrors.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // nothing is installed
+		return nil, nil //nolint:nilnil // the group is not installed
 	}
 	if err != nil {
 		return nil, fmt.Errorf("discover %s: %w", gvk.GroupVersion(), err)
@@ -187,7 +187,7 @@ func (g *crdWatcher) installed(ctx context.Context, gvk schema.GroupVersionKind)
 	return nil, nil //nolint:nilnil // the group has other kinds
 }
 
-// appear starts to watch a kind and, once the cache has it, lets reads and children through and wakes who asked for it.
+// appear starts to watch a kind. When the cache is synced, it admits reads and children of the kind and enqueues the owners that read it.
 func (g *crdWatcher) appear(ctx context.Context, w *Watcher, q Queue) error {
 	if err := w.Kind.IndexFields(ctx, g.cache); err != nil {
 		return errors.Join(err, g.cache.RemoveInformer(ctx, w.Kind.Object))
@@ -206,13 +206,13 @@ func (g *crdWatcher) appear(ctx context.Context, w *Watcher, q Queue) error {
 	}
 	w.stop = stop
 	w.Kind.Absent.Store(false)
-	w.Kind.Appeared.Add(1) // after it, so that a pass that counts it has seen the kind
+	w.Kind.Appeared.Add(1) // last, so that a pass that counts it has seen the kind
 	log.FromContext(ctx).Info("optional kind is installed", "kind", declaration.Print(w.Kind.GroupVersionKind))
 	g.wake(w, q, trigger.EventInstalled)
 	return nil
 }
 
-// vanish stops to watch a kind, as nothing would answer its informer any more.
+// vanish stops to watch a kind that the API server no longer serves.
 func (g *crdWatcher) vanish(ctx context.Context, w *Watcher, q Queue) error {
 	w.Kind.Absent.Store(true)
 	w.stop()

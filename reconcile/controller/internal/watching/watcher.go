@@ -27,36 +27,36 @@ import (
 // Queue is the queue of a controller.
 type Queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 
-// PriorityEdit is the priority of an owner that somebody has edited or deleted. It goes before whatever else waits: other events have
-// priority 0, those of initial lists and resyncs less.
+// PriorityEdit is the priority of an owner that a user has edited or deleted. It precedes all waiting owners: other events have
+// priority 0, those of initial lists and resyncs have less.
 const PriorityEdit = 100
 
-// Groups are owners without objects.
+// Groups are owners that are not objects.
 type Groups interface {
-	// Revive notes that something has happened to the group since its last pass.
+	// Revive records that an event has concerned the group since its last pass.
 	Revive(key types.NamespacedName)
-	// OfChild returns the keys of the groups that the object is a child of, or that share it.
+	// OfChild returns the keys of the groups that own or share the object.
 	OfChild(object client.Object) []types.NamespacedName
 }
 
-// Watcher turns the events of one kind into owners. All reasons for which an owner may be concerned come together here,
-// so that one event enqueues it once: it is the owner itself, it controls the object, it read it, or a mapping names it.
+// Watcher maps the events of one kind to owners. An event concerns an owner if the object is the owner, or if the owner controls or
+// has read the object, or if a mapping names the owner. The watcher enqueues each owner once.
 type Watcher struct {
 	Logger   logr.Logger
 	Kind     *declaration.Kind
 	Owner    *declaration.Kind // the reconciled kind
 	Tracker  *tracking.Tracker
 	Triggers *trigger.Triggers
-	Groups   Groups                // that are reconciled, nil for objects
+	Groups   Groups                // the reconciled groups; nil for owners that are objects
 	Statuses *trigger.StatusWrites // of the owners
-	stop     context.CancelFunc    // of the running watch of an optional kind, nil while it is absent
+	stop     context.CancelFunc    // of the running watch of an optional kind, nil while the kind is absent
 
-	Announce func(before, after client.Object) // tells the engine of children; nil where there are none
-	Owners   func(owner client.Object)         // tells the engine of owners; nil where there are none
-	Left     func(owner types.NamespacedName)  // receives owners with the finalizer that are no longer in the cache; nil where it has all
+	Announce func(before, after client.Object) // passes children to the engine; nil if there are none
+	Owners   func(owner client.Object)         // passes owners to the engine; nil if there are none
+	Left     func(owner types.NamespacedName)  // receives finalized owners that left the cache; nil if the cache has all
 }
 
-// tell lets the engine know of an object before a pass can follow from it.
+// tell passes an object to the engine before it can trigger a pass.
 func (w *Watcher) tell(before, after client.Object) {
 	if w.Announce != nil {
 		w.Announce(before, after)
@@ -66,15 +66,14 @@ func (w *Watcher) tell(before, after client.Object) {
 	}
 }
 
-// Handler wraps the watcher for controller-runtime, which lowers the priority of what is no news: the objects of the
-// initial list and those of a resync.
+// Handler returns a handler for controller-runtime, which lowers the priority of objects of the initial list and of a resync.
 func (w *Watcher) Handler() handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: w.create, UpdateFunc: w.update, DeleteFunc: w.delete, GenericFunc: w.generic,
 	}
 }
 
-// Source is the source of the events of the kind. A kind that is cached sparsely is linked to its informers.
+// Source returns the source of the events of the kind. It links a sparsely cached kind to its informers.
 func (w *Watcher) Source(c cache.Cache) source.SyncingSource {
 	if w.Kind.Link != nil {
 		c = sparse.Cache{Cache: c, Link: w.Kind.Link}
@@ -147,15 +146,15 @@ func (w *Watcher) wake(q Queue, owner types.NamespacedName, c trigger.Change) {
 		prioritised.AddWithOpts(priorityqueue.AddOpts{Priority: new(PriorityEdit)}, request)
 		return
 	}
-	q.Add(request) // the manager was told to do without priorities
+	q.Add(request) // the manager does not use priorities
 }
 
-// edited reports whether the event is an edit of the owner that it wakes.
+// edited reports whether the event is an edit of the owner.
 func (w *Watcher) edited(owner types.NamespacedName, c trigger.Change) bool {
 	return w.Kind == w.Owner && trigger.Edited(c) && owner == client.ObjectKeyFromObject(c.Last())
 }
 
-// concerned returns the owners of an event, sorted, each once.
+// concerned returns the owners of an event, sorted and without duplicates.
 func (w *Watcher) concerned(
 	ctx context.Context, c trigger.Change, passes func(predicate.Predicate) bool,
 ) []types.NamespacedName {
@@ -180,12 +179,12 @@ func (w *Watcher) concerned(
 	return tracking.Unique(found)
 }
 
-// related returns the owners that read one of the objects, control it or are it.
+// related returns the owners that are one of the objects, or that control or read one.
 func (w *Watcher) related(c trigger.Change, objects []client.Object) []types.NamespacedName {
 	found := w.Tracker.Concerned(w.Kind.Index, objects...)
 	if w.Kind == w.Owner {
 		self := client.ObjectKeyFromObject(c.Last())
-		// An owner that reads its own kind does not read its own status back.
+		// An owner that reads its own kind is not enqueued by its own status.
 		found = slices.DeleteFunc(found, func(name types.NamespacedName) bool { return name == self })
 		if w.wakesItself(c) && w.concernsOwner(c) {
 			found = append(found, self)
@@ -204,25 +203,25 @@ func (w *Watcher) related(c trigger.Change, objects []client.Object) []types.Nam
 	return found
 }
 
-// wakesItself reports whether the event of an owner enqueues it: one that no status write of the controller causes, or one that begins or ends
-// its selection.
+// wakesItself reports whether the event of an owner enqueues it: an event that the controller's own status write does not cause, or one
+// that starts or ends its selection.
 func (w *Watcher) wakesItself(c trigger.Change) bool {
 	return trigger.WakesItself(c) || w.Kind.Selective() && w.Kind.Reconciles(c.Before) != w.Kind.Reconciles(c.After)
 }
 
-// concernsOwner reports whether the controller has something to do for an owner, or had: one that is no longer selected is released.
+// concernsOwner reports whether the controller has or had work for an owner. It releases an owner that is no longer selected.
 func (w *Watcher) concernsOwner(c trigger.Change) bool {
 	return slices.ContainsFunc(c.Objects(), func(o client.Object) bool { return w.Kind.Reconciles(o) || w.Kind.Finalizes(o) })
 }
 
-// all reports whether the event passes all predicates. One that panics is taken to let it pass: a pass too many does no harm.
+// all reports whether the event passes all predicates. An event passes a predicate that panics, because an unnecessary pass is harmless.
 func (w *Watcher) all(c trigger.Change, predicates []predicate.Predicate, passes func(predicate.Predicate) bool) bool {
 	return !slices.ContainsFunc(predicates, func(p predicate.Predicate) (stops bool) {
 		return w.Kind.Panics.Guard(declaration.FunctionPredicates, "", c.Last(), func() { stops = !passes(p) }) && stops
 	})
 }
 
-// appendController appends the owner that controls the object, if it is of the reconciled kind in whatever version.
+// appendController appends the owner that controls the object, if it is of the reconciled kind in any version.
 func appendController(found []types.NamespacedName, object client.Object, owner *declaration.Kind) []types.NamespacedName {
 	reference := metav1.GetControllerOfNoCopy(object)
 	if reference == nil || reference.Kind != owner.Kind {
@@ -235,8 +234,8 @@ func appendController(found []types.NamespacedName, object client.Object, owner 
 	return append(found, owner.Name(types.NamespacedName{Namespace: object.GetNamespace(), Name: reference.Name}))
 }
 
-// derived appends the owners that read a value which the event has changed. The predicates of the kind do not matter: they
-// are about owners that read its objects.
+// derived appends the owners that read a value that the event has changed. It ignores the predicates of the kind, which
+// apply to owners that read its objects.
 func (w *Watcher) derived(ctx context.Context, found []types.NamespacedName, c trigger.Change) []types.NamespacedName {
 	if c.Event == trigger.EventGeneric || c.Resync() {
 		return found
