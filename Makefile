@@ -56,8 +56,9 @@ prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED
 	@hack/prove.sh "$(CASES)" "$(SEED)" "$(STORY)"
 
 .PHONY: lint
-lint: ## Run the linters over all modules
+lint: ## Run the linters over all modules, and make prose
 	@hack/lint.sh all $(MODULES)
+	@hack/prose.sh
 
 .PHONY: prose
 prose: ## Check the words of the pages and comments; PROSE=suggestion also prints long sentences

@@ -38,66 +38,66 @@ type metric struct {
 var (
 	metricErrors = metric{
 		"errors_total", typeCounter,
-		"Errors of passes, retried or not, by category and by the kind of the object that could not be written.",
+		"Errors of reconciliations, retried or not, by category and by the kind of the object that could not be written.",
 		[]string{"category", "kind"},
 	}
 	metricPasses = metric{
 		"passes_total", typeCounter,
-		"Passes by the event that triggered them (create, update, delete, generic, or requeue for a timer or a retry) and the kind of its object.",
+		"Reconciliations by the event that triggered them (create, update, delete, generic, or requeue for a timer or a retry) and the kind of its object.",
 		[]string{"trigger", "kind"},
 	}
 	metricWrites = metric{
 		"writes_total", typeCounter,
-		"Writes that the API server accepted, by verb (create, update, delete, prune, release, record) and kind; without those of the status.",
+		"Writes that the API server accepted, by verb (create, update, delete, prune, release, record) and kind, without status writes.",
 		[]string{"verb", "kind"},
 	}
 	metricContests = metric{
 		"contested_objects_total", typeCounter,
-		"Objects of plans of which another field manager owns planned fields, once for each pass.",
+		"Planned objects with planned fields that another field manager owns, once per reconciliation.",
 		[]string{"kind"},
 	}
-	metricApplies  = metric{"applied_objects_total", typeCounter, "Objects of plans by what became of them, once for each pass.", []string{"result"}}
+	metricApplies  = metric{"applied_objects_total", typeCounter, "Planned objects by outcome, once per reconciliation.", []string{"result"}}
 	metricStatuses = metric{"status_writes_total", typeCounter, "Status writes that changed the owner.", nil}
 	metricRequeues = metric{
 		"requeues_total", typeCounter,
-		"Passes that end with another one to come, by cause: error (with backoff), handled (an error that waits for a requeue), planned.",
+		"Reconciliations that schedule another one, by cause: error (with backoff), handled (an error that waits for a requeue), planned.",
 		[]string{"cause"},
 	}
-	metricPhases = metric{"phase_duration_seconds", typeHistogram, "Duration of the phases of a pass.", []string{"phase"}}
+	metricPhases = metric{"phase_duration_seconds", typeHistogram, "Duration of the phases of a reconciliation.", []string{"phase"}}
 	metricPanics = metric{"phase_panics_total", typeCounter, "Phases that panicked, and functions of declarations: Index, Watches, WithPredicates.", []string{"phase"}}
 	metricLate   = metric{
 		"cache_lag_total", typeCounter,
-		"Passes deferred for a cache that did not show the last write, by how that ended: deferred, expired.",
+		"Reconciliations deferred because a cache did not show the last write, by result: deferred, expired.",
 		[]string{"result"},
 	}
 
 	metricOwners = metric{"owners", typeGauge, "Owners by the status of their conditions.", []string{"condition", "status"}}
 	metricOldest = metric{
 		"oldest_not_ready_seconds", typeGauge,
-		"For how long the owner that has not been ready for the longest time has not been ready; 0 when all are.", nil,
+		"Seconds since the oldest owner that is not ready became not ready; 0 when all owners are ready.", nil,
 	}
 	metricAges = metric{
 		"condition_oldest_seconds", typeGauge,
-		"For how long the owner that has had the status of the condition for the longest time has had it.",
+		"Seconds since the oldest transition to this status of the condition, over all owners.",
 		[]string{"condition", "status"},
 	}
 	metricCalls = metric{
 		"external_call_duration_seconds", typeHistogram,
-		"Duration of calls outside of the cluster, by kind, verb (observe, ensure, remove) and result (ok, missing, error).",
+		"Duration of calls to external systems, by kind, verb (observe, ensure, remove) and result (ok, missing, error).",
 		[]string{"kind", "verb", "result"},
 	}
 	metricCircuits = metric{
-		"external_open_circuits", typeGauge, "Systems outside of the cluster that are not called for now, because they have failed too often in a row.",
+		"external_open_circuits", typeGauge, "External systems that are not called at present because of too many consecutive failures.",
 		[]string{"kind"},
 	}
 	metricPaused  = metric{"paused_owners", typeGauge, "Owners that are paused by their annotation.", nil}
 	metricWaiting = metric{
 		"shard_waiting_owners", typeGauge,
-		"Owners of this process's shard that another shard has claimed and does not give back: nobody works on them unless a process of that shard runs.", nil,
+		"Owners of this process's shard that another shard has claimed and does not release: no process reconciles them unless one of that shard runs.", nil,
 	}
-	metricTracked = metric{"tracked_reads", typeGauge, "Reads by name or selector that wake an owner.", nil}
+	metricTracked = metric{"tracked_reads", typeGauge, "Tracked reads by name or selector; a change of such an object triggers its owner.", nil}
 	metricSynced  = metric{
-		"cache_synced", typeGauge, "Whether the cache of the kind is synced (1) or not (0); no pass runs before all are.",
+		"cache_synced", typeGauge, "Whether the cache of the kind is synced (1) or not (0); no reconciliation runs before all are.",
 		[]string{"kind"},
 	}
 	metricUnlisted = metric{

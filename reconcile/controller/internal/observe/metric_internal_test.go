@@ -18,8 +18,8 @@ func TestMetricsPage(t *testing.T) {
 	t.Parallel()
 	var page strings.Builder
 	page.WriteString("# Metrics\n\nThis page is generated from the code (`UPDATE_GOLDEN=1 go test ./reconcile/controller/internal/observe -run TestMetricsPage`).\n\n" +
-		"Every metric has the label `controller`; no label names an object, and no label value has a blank. Those of\n" +
-		"controller-runtime (`controller_runtime_*`, `workqueue_*`, `rest_client_*`) are there besides, and two of the process in\n" +
+		"Every metric has the label `controller`. No label names an object, and no label value contains a space. An operator also exports the\n" +
+		"metrics of controller-runtime (`controller_runtime_*`, `workqueue_*`, `rest_client_*`) and two of the process, see\n" +
 		"[operations](operations.md#metrics).\n\n" +
 		"| metric | type | other labels | meaning |\n|---|---|---|---|\n")
 	for _, m := range allMetrics() {
