@@ -108,7 +108,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&options.Name, "name", "default", "`name` of the cluster; each name is a cluster of its own")
 	flags.StringVar(&options.Kubeconfig, "kubeconfig", "", "`file` to write the kubeconfig to besides the cluster's own folder")
 	flags.IntVar(&options.OwnerPID, "owner-pid", 0,
-		"`process` that the cluster belongs to: the next start removes the cluster when that process is gone; 0 means nobody")
+		"`process` that the cluster belongs to: the next start removes the cluster when that process is gone; 0 means no process")
 	admission := flags.String("admission-plugins", "",
 		"comma separated `plugins` to enable besides the defaults, for example OwnerReferencesPermissionEnforcement")
 	flags.BoolVar(&options.ServerOnly, "server-only", false,

@@ -17,7 +17,7 @@ type wakeLog struct {
 // logger is for a manager.
 func (w *wakeLog) logger() logr.Logger {
 	return funcr.New(func(_, args string) {
-		if strings.Contains(args, `"woken"`) {
+		if strings.Contains(args, `"triggered"`) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.lines = append(w.lines, args)

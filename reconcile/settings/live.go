@@ -157,7 +157,7 @@ func (l *Live[T]) follow(about, current *corev1.ConfigMap) {
 	if before != nil {
 		l.announce(about, corev1.EventTypeNormal, reasonValid, "the settings are valid again")
 	}
-	l.source.Log.Info("the settings have been read anew", "configMap", l.source.ConfigMap)
+	l.source.Log.Info("the settings changed", "configMap", l.source.ConfigMap)
 	l.value = value
 	for _, readers := range l.readers {
 		readers.enqueue(value)

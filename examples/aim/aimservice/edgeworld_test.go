@@ -95,7 +95,7 @@ func startReading() *edgeWorld {
 
 func (w *edgeWorld) note(line string) {
 	var e enqueue
-	if !strings.Contains(line, `"woken"`) || json.Unmarshal([]byte(line), &e) != nil || e.Message != "woken" {
+	if !strings.Contains(line, `"triggered"`) || json.Unmarshal([]byte(line), &e) != nil || e.Message != "triggered" {
 		return
 	}
 	w.mu.Lock()

@@ -74,7 +74,7 @@ func unlike(o *apply.ObjectResult, owner types.UID) (reason apply.Reason, text s
 		}
 		return o.Reason, terminating(o)
 	case o.Unobserved && o.Outcome == apply.OutcomeDeleted:
-		return apply.ReasonUnobserved, "was deleted, to be created anew"
+		return apply.ReasonUnobserved, "was deleted and will be recreated"
 	case o.Unobserved:
 		return apply.ReasonUnobserved, "was changed, and its status is not about the change yet"
 	}

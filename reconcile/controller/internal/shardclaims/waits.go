@@ -129,7 +129,7 @@ func (w *waits) look(ctx context.Context) error {
 	}
 	w.count.Store(int64(waiting))
 	if len(told) > 0 {
-		log.FromContext(ctx).Info("nobody works on owners that a shard has claimed of which no process seems to run", "shard", w.Name,
+		log.FromContext(ctx).Info("no process reconciles owners that a shard claimed; no process of that shard seems to run", "shard", w.Name,
 			"claimed by", strings.Join(slices.Sorted(maps.Keys(told)), ", "), "owners that wait", waiting)
 	}
 	return err

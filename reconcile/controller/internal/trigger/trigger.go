@@ -85,7 +85,7 @@ func (w *Triggers) Take(owner types.NamespacedName) (Trigger, bool) {
 
 // Log logs the trigger of the pass at V(1).
 func (w Trigger) Log(logger logr.Logger) {
-	logger.V(1).Info("woken", "event", w.Event, "kind", declaration.Print(w.Kind),
+	logger.V(1).Info("triggered", "event", w.Event, "kind", declaration.Print(w.Kind),
 		"by", klog.KRef(w.Object.Namespace, w.Object.Name), "fieldManager", w.Manager, "more", w.More)
 }
 
