@@ -24,7 +24,7 @@ func root() *cobra.Command {
 		Use: "reconcilekit", Short: "Write operators that are made with reconcilekit", SilenceErrors: true, SilenceUsage: true,
 	}
 	create := &cobra.Command{Use: "create", Short: "Add to the project in this folder"}
-	create.AddCommand(createAPI(), createWebhook())
+	create.AddCommand(createAPI(), createVersion(), createWebhook())
 	command.AddCommand(initProject(), create)
 	return command
 }
@@ -91,6 +91,23 @@ func createAPI() *cobra.Command {
 	flags.StringVar(&api.Group, "group", "", "API group; a word without a dot stands before the domain (default the domain)")
 	flags.StringVar(&api.Version, "version", "v1alpha1", "version of the API")
 	flags.StringVar(&api.Kind, "kind", "", "kind, such as Website")
+	flags.BoolVar(&generate, "generate", true, "run make generate afterwards")
+	return command
+}
+
+func createVersion() *cobra.Command {
+	version, generate := scaffold.Version{}, true
+	command := &cobra.Command{
+		Use: "version", Short: "Add an API version to a kind of the project, with its conversion, its test and a sample", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return change(command, version.Files, generate)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&version.Group, "group", "", "API group of the kind; a word without a dot stands before the domain (default the domain)")
+	flags.StringVar(&version.Version, "version", "", "new version of the API, such as v1beta1")
+	flags.StringVar(&version.Kind, "kind", "", "kind, such as Website")
+	flags.StringVar(&version.Hub, "hub", "", "existing version that is stored and reconciled, to which the others convert, such as v1")
 	flags.BoolVar(&generate, "generate", true, "run make generate afterwards")
 	return command
 }

@@ -3,6 +3,7 @@
 //	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest init --domain example.com
 //	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest create api --version v1 --kind Website
 //	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest create webhook --version v1 --kind Website
+//	go run github.com/reconcilekit/reconcilekit/cmd/reconcilekit@latest create version --version v1beta1 --hub v1 --kind Website
 //
 // As an executable named reconcilekit in the folder reconcilekit/v1 of kubebuilder's plugins it adds kinds to kubebuilder projects:
 // without arguments, it reads a request from its standard input and implements the protocol of external plugins.

@@ -6,6 +6,9 @@ import (
 	"path"
 )
 
+// webhooksFile contains the webhooks and the conversions of all kinds.
+const webhooksFile = "webhooks.go"
+
 // Webhook describes the admission webhooks of a kind.
 type Webhook struct {
 	API
@@ -40,7 +43,7 @@ func (w Webhook) Files(existing Files) (Files, error) {
 	if err := add(existing, changed, added); err != nil {
 		return nil, err
 	}
-	const all = "webhooks.go"
+	const all = webhooksFile
 	if _, there := existing[all]; !there {
 		first, err := render(w, map[string]string{"webhook/webhooks.go.tmpl": all})
 		if err != nil {
