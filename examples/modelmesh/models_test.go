@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
@@ -39,7 +39,7 @@ type double struct {
 
 func newDouble(t *testing.T, options ...grpc.ServerOption) *double {
 	t.Helper()
-	d := &double{address: process.FreeAddress(t), options: options}
+	d := &double{address: environment.FreeAddress(t), options: options}
 	d.serve(t)
 	t.Cleanup(d.stop)
 	return d

@@ -92,9 +92,9 @@ func (w *cluster) start(t *testing.T, variables map[string]string, arguments ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := process.FreeAddress(t)
+	address := environment.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
-	p := &running{user: rights.User(), webhooks: address, metrics: process.FreeAddress(t), ended: make(chan error, 1)}
+	p := &running{user: rights.User(), webhooks: address, metrics: environment.FreeAddress(t), ended: make(chan error, 1)}
 	p.Cmd = exec.Command(w.program(), append([]string{
 		"--kubeconfig", path, "--metrics-bind-address", p.metrics, "--health-probe-bind-address=0",
 		"--webhook-port", port, "--webhook-cert-dir", w.folder,

@@ -142,7 +142,7 @@ func (p *player) operatorWithRights(scope string) *environment.Rights {
 	o := modelmesh(variables)
 	o.Config = sent.Observe(granted.Config())
 	o.Manager = func(options *manager.Options) { options.Controller.SkipNameValidation = new(true) } // two operators in one process
-	_, port, err := net.SplitHostPort(process.FreeAddress(p))
+	_, port, err := net.SplitHostPort(environment.FreeAddress(p))
 	p.must(err)
 	p.log = &process.Log{} // and no metrics: two operators of one process share them
 	ctx, stop := context.WithCancel(context.WithoutCancel(p.Context()))

@@ -68,7 +68,7 @@ func newWorld(capabilities config) *world {
 	kubeconfig, err := environment.Kubeconfig(w.env.Config())
 	Expect(err).NotTo(HaveOccurred())
 	w.write("kubeconfig", kubeconfig)
-	w.address = process.FreeAddress(GinkgoTB())
+	w.address = environment.FreeAddress(GinkgoTB())
 	process.Certify(GinkgoTB(), w.folder)
 	w.convert()
 	return w
@@ -154,7 +154,7 @@ func (w *world) run(settings config) {
 	w.stop()
 	w.admit(false)
 	w.log = &process.Log{}
-	probes := process.FreeAddress(GinkgoTB())
+	probes := environment.FreeAddress(GinkgoTB())
 	_, port, err := net.SplitHostPort(w.address)
 	Expect(err).NotTo(HaveOccurred())
 	w.process = exec.Command(binary, "--kubeconfig", filepath.Join(w.folder, "kubeconfig"),

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +45,7 @@ func TestInstalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics, logs := process.FreeAddress(t), &process.Log{}
+	metrics, logs := environment.FreeAddress(t), &process.Log{}
 	o, again := website(), true
 	o.Config = config
 	o.Manager = func(options *ctrl.Options) {

@@ -91,8 +91,8 @@ func (w *cluster) start(t *testing.T, services string) {
 	if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(process.FreeAddress(t))
-	w.metrics = process.FreeAddress(t)
+	_, port, _ := net.SplitHostPort(environment.FreeAddress(t))
+	w.metrics = environment.FreeAddress(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	o := trustyai()

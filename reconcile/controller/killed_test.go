@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"net"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -38,8 +39,11 @@ func newMortal() *mortal {
 	m.ControlPlaneStartTimeout, m.ControlPlaneStopTimeout = 2*time.Minute, 2*time.Minute
 	server := m.ControlPlane.GetAPIServer()
 	server.CertDir = m.folder
+	host, port, err := net.SplitHostPort(freeAddress())
+	Expect(err).NotTo(HaveOccurred())
+	server.SecureServing.Address, server.SecureServing.Port = host, port
 	server.Configure().Set("advertise-address", "127.0.0.1").Set("endpoint-reconciler-type", "none")
-	_, err := m.Start()
+	_, err = m.Start()
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(m.Stop)
 	return m

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 
 	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
@@ -17,7 +18,7 @@ import (
 // TestCertify: a server with the certificate, at a free address, is trusted by who trusts the certificate, under its address and its names.
 func TestCertify(t *testing.T) {
 	t.Parallel()
-	folder, address := t.TempDir(), process.FreeAddress(t)
+	folder, address := t.TempDir(), environment.FreeAddress(t)
 	process.Certify(t, folder, "models.example")
 	certificate, key := filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
 	pair, err := tls.LoadX509KeyPair(certificate, key)

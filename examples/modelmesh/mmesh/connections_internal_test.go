@@ -11,10 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
 // TestAbsent: only a name without addresses and a refused connection mean that no server listens.
@@ -56,7 +55,7 @@ func TestNoInstances(t *testing.T) {
 		dns    byte
 		want   bool
 	}{
-		"a listener that is closed":      {target: "dns:///" + process.FreeAddress(t), want: true},
+		"a listener that is closed":      {target: "dns:///" + environment.FreeAddress(t), want: true},
 		"a name without addresses":       {target: headless, dns: dnsNoData, want: true},
 		"a name that does not exist":     {target: headless, dns: dnsNotFound, want: true},
 		"the DNS fails":                  {target: headless, dns: dnsFails},

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -64,7 +65,7 @@ func (e *Environment) Installed(t testing.TB, folder string, run func(ctx contex
 		t.Setenv(variable.Name, value)
 	}
 
-	args := append(pod.Containers[0].Args, fmt.Sprintf("-metrics-bind-address=127.0.0.1:%d", freePort(t)), //nolint:gocritic // a copy
+	args := append(pod.Containers[0].Args, "-metrics-bind-address="+FreeAddress(t), //nolint:gocritic // a copy
 		"-health-probe-bind-address=0", "-leader-election-namespace="+deployment.Namespace,
 		fmt.Sprintf("-webhook-port=%d", redirect(t, c, objects)))
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -116,24 +117,20 @@ func deploymentOf(t testing.TB, c client.Client, objects []*unstructured.Unstruc
 	return nil
 }
 
-// freePort returns a free port of this machine.
-func freePort(t testing.TB) int {
-	t.Helper()
-
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-
-	return listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a listener on TCP
-}
-
 // redirect makes the API server call the webhook service at a port of this machine, and returns the port.
 func redirect(t testing.TB, c client.Client, objects []*unstructured.Unstructured) int {
 	t.Helper()
 
-	port := freePort(t)
+	_, text, err := net.SplitHostPort(FreeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+
 	services := map[types.NamespacedName]bool{}
 	patch := func(object client.Object, operations string) {
 		if err := c.Patch(t.Context(), object, client.RawPatch(types.JSONPatchType, []byte(operations))); err != nil {

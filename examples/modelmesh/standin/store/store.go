@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
-
-	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
 // Store is an etcd server that a test can stop and start again without loss of data.
@@ -37,7 +36,7 @@ func New(t *testing.T) *Store {
 		}
 		t.Skip("set KUBEBUILDER_ASSETS to a folder with etcd")
 	}
-	s := &Store{t: t, URL: "http://" + process.FreeAddress(t), peer: "http://" + process.FreeAddress(t), folder: t.TempDir()}
+	s := &Store{t: t, URL: "http://" + environment.FreeAddress(t), peer: "http://" + environment.FreeAddress(t), folder: t.TempDir()}
 	s.Start()
 	t.Cleanup(s.Stop)
 	var err error
