@@ -64,7 +64,7 @@ func (l *PendingWrites) Behind(owner types.NamespacedName, now time.Time) (behin
 	}
 	left := w.writes[:0:0]
 	for _, write := range w.writes {
-		if !l.shown(write) {
+		if !l.shown(owner, write) {
 			left = append(left, write)
 		}
 	}
@@ -79,8 +79,8 @@ func (l *PendingWrites) Behind(owner types.NamespacedName, now time.Time) (behin
 	return true, false
 }
 
-// shown reports whether the cache shows the write or a later change.
-func (l *PendingWrites) shown(w write) bool {
+// shown reports whether the cache shows a write of the owner's pass or a later change.
+func (l *PendingWrites) shown(owner types.NamespacedName, w write) bool {
 	if w.version != "" && w.kind.Seen.Reached(w.key.Namespace, w.version) {
 		return true
 	}
@@ -95,7 +95,8 @@ func (l *PendingWrites) shown(w write) bool {
 		return object == nil || object.GetUID() != w.uid || !object.GetDeletionTimestamp().IsZero()
 	}
 	if object == nil {
-		return false
+		// The pass read its owner from the cache before it wrote to it: the owner was deleted since.
+		return w.key == owner && w.kind.Has(declaration.PurposeFor)
 	}
 	return !freshness.Older(object.GetResourceVersion(), w.version)
 }
