@@ -26,6 +26,9 @@ func Converge(t testing.TB, system System) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if out.Passes == 0 {
+		t.Error("no run reconciled an owner: does the controller select the owners of System.Owners, and does Setup add it to the manager?")
+	}
 	groups := finding.ByCause(out.Findings)
 	for n, group := range groups {
 		if n == finding.MaxPrinted {

@@ -11,8 +11,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
@@ -51,6 +53,18 @@ func TestSteady(t *testing.T) {
 	fails(t, "want at most 1 allocations", func(t testing.TB) {
 		reconciletest.Steady(t, shopSystem(), reconciletest.Budget{Allocations: 1})
 	})
+}
+
+// TestConvergeWithoutPasses checks that a system whose owners no controller selects fails.
+func TestConvergeWithoutPasses(t *testing.T) {
+	t.Parallel()
+	system := shopSystem()
+	system.Cases = 1
+	system.Setup = func(mgr manager.Manager) error {
+		return controller.New("shop", shop{}).Owners(controller.Filter(client.MatchingLabels{"tier": "gold"})).
+			Owns(&appsv1.Deployment{}).Owns(&corev1.Service{}).Owns(&corev1.ConfigMap{}).Build().SetupWithManager(mgr)
+	}
+	fails(t, "no run reconciled an owner", func(t testing.TB) { reconciletest.Converge(t, system) })
 }
 
 func TestWrites(t *testing.T) {
