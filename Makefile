@@ -37,11 +37,11 @@ assets: ## Build the control plane from source; the last line is its folder (COM
 	@$(CONTROLPLANE) build $(if $(COMPONENTS),-only $(COMPONENTS))
 
 .PHONY: test
-test: ## Run the tests without those that take long (TESTFLAGS='-run Apply -v', MODULES=examples); 19 minutes on 2 cores
+test: ## Run the tests without those that take long (TESTFLAGS='-run Apply -v', MODULES=examples); 14 minutes on 2 cores
 	@hack/test.sh quick "$(GIVEN_KUBECONFIG)" "$(TESTFLAGS)" $(MODULES)
 
 .PHONY: test-all
-test-all: ## Run what make test leaves out: the race detector, kills and outages, other samples, the tools' modules, the linters; 40 minutes
+test-all: ## Run what make test leaves out: the race detector, kills and outages, other samples, the tools' modules, the linters; 25 minutes
 	@hack/test.sh all "$(GIVEN_KUBECONFIG)" "$(TESTFLAGS)" $(MODULES)
 	@$(MAKE) lint
 
