@@ -14,9 +14,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
@@ -115,6 +117,7 @@ type syncing struct {
 	name   string
 	kind   string      // without its group; empty for a source of several kinds
 	listed func() bool // reports whether the kind itself is in the cache
+	begun  atomic.Bool
 	done   atomic.Bool
 	caches *Caches
 }
@@ -122,7 +125,13 @@ type syncing struct {
 // Watch adds the source of a kind, and returns a source that records its sync.
 func (c *Caches) Watch(cached cache.Cache, k *declaration.Kind, s source.SyncingSource) source.SyncingSource {
 	var known atomic.Pointer[cache.Informer] // GetInformer of a cache of several namespaces starts a goroutine that runs until it has synced
-	return c.note(&syncing{SyncingSource: s, name: declaration.Print(k.GroupVersionKind), kind: k.Kind, listed: func() bool {
+	one := &syncing{SyncingSource: s, name: declaration.Print(k.GroupVersionKind), kind: k.Kind}
+	one.listed = func() bool {
+		// GetInformer adds a missing informer to the cache. Before the source starts, the manager would wait for it without a timeout, and
+		// would not end when it is stopped.
+		if !one.begun.Load() {
+			return false
+		}
 		if known.Load() == nil {
 			informer, err := cached.GetInformer(context.Background(), k.Object, cache.BlockUntilSynced(false)) //nolint:forbidigo // a read from memory
 			if err != nil {
@@ -131,7 +140,8 @@ func (c *Caches) Watch(cached cache.Cache, k *declaration.Kind, s source.Syncing
 			known.Store(&informer)
 		}
 		return (*known.Load()).HasSynced()
-	}})
+	}
+	return c.note(one)
 }
 
 // WatchAll adds a source of several kinds.
@@ -145,6 +155,12 @@ func (c *Caches) note(s *syncing) source.SyncingSource {
 	s.caches = c
 	c.sources = append(c.sources, s)
 	return s
+}
+
+// Start implements source.SyncingSource. The manager has started its cache before.
+func (s *syncing) Start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	s.begun.Store(true)
+	return s.SyncingSource.Start(ctx, queue)
 }
 
 // WaitForSync implements source.SyncingSource.
