@@ -80,52 +80,43 @@ func released() string {
 }
 
 func createAPI() *cobra.Command {
-	api, generate := scaffold.API{}, true
-	command := &cobra.Command{
-		Use: "api", Short: "Add a kind with its controller, its test and a sample", Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			return change(command, api.Files, generate)
-		},
-	}
-	flags := command.Flags()
-	flags.StringVar(&api.Group, "group", "", "API group; a word without a dot stands before the domain (default the domain)")
-	flags.StringVar(&api.Version, "version", "v1alpha1", "version of the API")
-	flags.StringVar(&api.Kind, "kind", "", "kind, such as Website")
-	flags.BoolVar(&generate, "generate", true, "run make generate afterwards")
-	return command
+	api := &scaffold.API{}
+	return addition("api", "Add a kind with its controller, its test and a sample", api, api, "v1alpha1", "version of the API")
 }
 
 func createVersion() *cobra.Command {
-	version, generate := scaffold.Version{}, true
-	command := &cobra.Command{
-		Use: "version", Short: "Add an API version to a kind of the project, with its conversion, its test and a sample", Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			return change(command, version.Files, generate)
-		},
-	}
-	flags := command.Flags()
-	flags.StringVar(&version.Group, "group", "", "API group of the kind; a word without a dot stands before the domain (default the domain)")
-	flags.StringVar(&version.Version, "version", "", "new version of the API, such as v1beta1")
-	flags.StringVar(&version.Kind, "kind", "", "kind, such as Website")
-	flags.StringVar(&version.Hub, "hub", "", "existing version that is stored and reconciled, to which the others convert, such as v1")
-	flags.BoolVar(&generate, "generate", true, "run make generate afterwards")
+	version := &scaffold.Version{}
+	command := addition("version", "Add an API version to a kind of the project, with its conversion, its test and a sample",
+		version, &version.API, "", "new version of the API, such as v1beta1")
+	command.Flags().StringVar(&version.Hub, "hub", "", "existing version that is stored and reconciled, to which the others convert, such as v1")
 	return command
 }
 
 func createWebhook() *cobra.Command {
-	webhook, generate := scaffold.Webhook{}, true
+	webhook := &scaffold.Webhook{}
+	command := addition("webhook", "Add the admission webhooks of a kind of the project, with their test and their manifests",
+		webhook, &webhook.API, "v1alpha1", "version of the API")
+	command.Flags().BoolVar(&webhook.Defaulting, "defaulting", true, "set defaults")
+	command.Flags().BoolVar(&webhook.Validation, "validation", true, "validate")
+	return command
+}
+
+// filer is a pointer to the files to add for a kind; its Files is called when the flags are set.
+type filer interface {
+	Files(existing scaffold.Files) (scaffold.Files, error)
+}
+
+// addition returns a command that adds files for the kind in api. version is the default of its flag, usage its description.
+func addition(name, short string, adds filer, api *scaffold.API, version, usage string) *cobra.Command {
+	generate := true
 	command := &cobra.Command{
-		Use: "webhook", Short: "Add the admission webhooks of a kind of the project, with their test and their manifests", Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			return change(command, webhook.Files, generate)
-		},
+		Use: name, Short: short, Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return change(command, adds.Files, generate) },
 	}
 	flags := command.Flags()
-	flags.StringVar(&webhook.Group, "group", "", "API group of the kind; a word without a dot stands before the domain (default the domain)")
-	flags.StringVar(&webhook.Version, "version", "v1alpha1", "version of the API")
-	flags.StringVar(&webhook.Kind, "kind", "", "kind, such as Website")
-	flags.BoolVar(&webhook.Defaulting, "defaulting", true, "fill in what users leave out")
-	flags.BoolVar(&webhook.Validation, "validation", true, "find what is wrong")
+	flags.StringVar(&api.Group, "group", "", "API group of the kind; a word without a dot stands before the domain (default the domain)")
+	flags.StringVar(&api.Version, "version", version, usage)
+	flags.StringVar(&api.Kind, "kind", "", "kind, such as Website")
 	flags.BoolVar(&generate, "generate", true, "run make generate afterwards")
 	return command
 }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestCreate runs the commands of a project in their order: each uses the values of its flags.
+func TestCreate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, step := range []struct{ command, want string }{
+		{"init --domain example.com --name shop --sdk-version v0.1.0", ""},
+		{"create api --group sales --version v1 --kind Order --generate=false", "wrote api/v1/order.go"},
+		{"create webhook --group sales --version v1 --kind Order --validation=false --generate=false", "wrote internal/order/webhook.go"},
+		{"create version --group sales --version v1beta1 --kind Order --hub v1 --generate=false", "wrote api/v1beta1/order_conversion.go"},
+		{"create version --group sales --version v1 --kind Order --hub v1 --generate=false", "error"},
+	} {
+		command, printed := root(), &bytes.Buffer{}
+		command.SetArgs(strings.Fields(step.command))
+		command.SetOut(printed)
+		command.SetErr(printed)
+		err := command.ExecuteContext(t.Context())
+		if failed := step.want == "error"; failed != (err != nil) {
+			t.Fatalf("%s: got error %v, want one: %t", step.command, err, failed)
+		}
+		if err == nil && !strings.Contains(printed.String(), step.want) {
+			t.Errorf("%s: printed %q, want %q", step.command, printed, step.want)
+		}
+	}
+	text, err := os.ReadFile("internal/order/webhook.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "func validate(") || !strings.Contains(string(text), "func setDefaults(") {
+		t.Errorf("want defaults without a validation with --validation=false, got:\n%s", text)
+	}
+}
