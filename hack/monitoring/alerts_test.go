@@ -124,10 +124,6 @@ func TestAlerts(t *testing.T) {
 			{"a flood that ends", `reconcilekit_writes_total{ID,controller="c",verb="create",kind="Service"} 0+120x10 1200x120`, 90 * time.Minute, nil},
 			{"the inventory", `reconcilekit_writes_total{ID,controller="c",verb="record",kind="Widget"} 0+120x120`, 90 * time.Minute, nil},
 		},
-		"ShardWaits": {
-			{"one", `reconcilekit_shard_waiting_owners{ID,controller="c"} 1x60`, 10 * time.Minute, []string{`{controller="c"}`}},
-			{"none", `reconcilekit_shard_waiting_owners{ID,controller="c"} 0x60`, 10 * time.Minute, nil},
-		},
 		"OwnersPaused": {
 			{"for two days", `reconcilekit_paused_owners{ID,controller="c"} 1x2880`, 48 * time.Hour, []string{`{controller="c"}`}},
 			{"for an hour", `reconcilekit_paused_owners{ID,controller="c"} 1x2880`, time.Hour, nil},

@@ -16,7 +16,7 @@ const applySetDomain = "applyset.kubernetes.io"
 const GroupAnnotation = DefaultDomain + "/group"
 
 // IsEngineKey reports whether the engine uses a label or annotation with the key. These are the keys of KEP-3659 (applyset.kubernetes.io),
-// of [DefaultDomain], of shard claims (shard.reconcilekit.dev), and those of an engine with the domain ([Options.Domain], empty for the
+// of [DefaultDomain], and those of an engine with the domain ([Options.Domain], empty for the
 // default). The phases of a reconciler receive the owner without them.
 //
 // In a domain other than the default, only the engine's own names count, because the operator may use the domain for other annotations.
@@ -26,7 +26,7 @@ func IsEngineKey(domain, key string) bool {
 		return false
 	}
 	switch prefix {
-	case applySetDomain, DefaultDomain, "shard." + DefaultDomain:
+	case applySetDomain, DefaultDomain:
 		return true
 	case domain:
 		switch name {

@@ -10,7 +10,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/conditionlist"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
@@ -21,10 +20,9 @@ import (
 type Controller struct {
 	declared
 	failed    *observe.ListFailures
-	explainer *observe.Explainer  // nil before the set-up
-	sharded   *shardclaims.Reader // nil before the set-up and without a Shard
-	selected  *selectedOwners     // nil before the set-up and when all owners are selected
-	informers *shards.Informers   // of the owners, if they request only those of the Shard or of the selection
+	explainer *observe.Explainer // nil before the set-up
+	selected  *selectedOwners    // nil before the set-up and when all owners are selected
+	informers *shards.Informers  // of the owners, if they request only those of the Shard or of the selection
 }
 
 // ErrSkip is returned by a function of [Builder.Prepare] to leave the controller out of the manager.

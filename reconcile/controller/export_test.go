@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,8 +21,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 )
 
-// ShardOf returns which of count shards owners are in.
-func ShardOf(count int) func(client.Object) string { return shards.PartOf(&Shard{Count: count}).Of }
+// ShardOf returns a function that returns the shard of an owner, of count shards.
+func ShardOf(count int) func(client.Object) string {
+	division := shards.Divide(count)
+	return func(owner client.Object) string { return strconv.Itoa(division.Of(owner.GetUID())) }
+}
 
 // WatchesPart reports whether the informer of the owners asks for those of the shard alone.
 func (c *Controller) WatchesPart() bool { return c.informers != nil }

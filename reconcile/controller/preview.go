@@ -108,7 +108,7 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 	}
 	silent := *c
 	silent.options.Recorder = dryrun.Discarded{}
-	silent.options.Shard = nil // every owner is previewed, none is claimed
+	silent.options.Shard = nil // every owner is previewed
 	kinds.ShareOwners(shards.Selection{})
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()

@@ -22,7 +22,6 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/multicluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/observe"
-	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shardclaims"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
@@ -110,7 +109,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
 		return fmt.Errorf("controller %q: %w", c.name, err)
 	}
-	if err := errors.Join(c.observed(mgr, reads, observer, joined, options), c.shard(mgr, controller, reads, options), c.releaseOwners(mgr, controller)); err != nil {
+	if err := errors.Join(c.observed(mgr, reads, observer, joined, options), c.releaseOwners(mgr, controller)); err != nil {
 		return err
 	}
 	return c.watch(mgr, controller, reads, joined, woken, synced)
@@ -243,11 +242,11 @@ func (c *Controller) assembled(
 		reader = c.selected
 	}
 	if options.Shard != nil {
-		c.sharded = &shardclaims.Reader{
-			Reader: reader, Part: shards.PartOf(options.Shard), Live: mgr.GetAPIReader(), Writer: writesOf(mgr, reads),
-			Kind: reads.Kinds[0].GroupVersionKind, Annotation: shards.AnnotationPrefix + c.name, Manager: c.names().FieldManager + ":shard",
+		reader = shardOwners{Reader: reader, kind: reads.Kinds[0].GroupVersionKind, has: options.Shard.Has()}
+		if shards.Retired(options.Shard) {
+			mgr.GetLogger().Info("the shard was removed: this process reconciles no owner", "controller", c.name,
+				"shard", options.Shard.Name, "shards", options.Shard.Count)
 		}
-		reader = c.sharded
 	}
 	config := c.config()
 	if c.inspects() {
@@ -313,18 +312,6 @@ func (c *Controller) watch(
 		}
 	}
 	return nil
-}
-
-// shard adds the runnables that manage the claims of the shard.
-func (c *Controller) shard(mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, options Options) error {
-	if c.sharded == nil {
-		return nil
-	}
-	if shards.Retired(options.Shard) {
-		mgr.GetLogger().WithValues("controller", c.name).Info("there is no such shard any more: the process works on no owner, and gives back those that the shard has claimed",
-			"shard", options.Shard.Name, "shards", options.Shard.Count)
-	}
-	return errors.Join(c.sharded.TellOfWaits(mgr, reads, options.Recorder, options.Clock), c.sharded.GiveBack(mgr, controller, c.informers))
 }
 
 // config returns the part of the pipeline's configuration that does not depend on a manager.

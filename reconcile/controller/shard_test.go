@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"sync"
-	"testing"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -25,60 +22,17 @@ import (
 
 const shardLabel = "example.com/shard"
 
-// atWork notes which instance has a pass of each owner, and when there are two.
-type atWork struct {
-	mu     sync.Mutex
-	passes map[string]string
-	twice  []string
-	total  map[string]int // of each instance
-}
-
-func (w *atWork) begins(owner, instance string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if other, working := w.passes[owner]; working && other != instance {
-		w.twice = append(w.twice, fmt.Sprintf("%s: %s and %s", owner, other, instance))
-	}
-	w.passes[owner] = instance
-	w.total[instance]++
-}
-
-func (w *atWork) ends(owner string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.passes, owner)
-}
-
-// shardObserver tells atWork of the ends of passes.
-type shardObserver struct{ *atWork }
-
-func (shardObserver) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
-func (shardObserver) PhaseDone(context.Context, reconcile.Phase, time.Duration, error)  {}
-
-func (o shardObserver) PassDone(_ context.Context, report reconcile.Report) {
-	if !report.Gone {
-		o.ends(report.Request.Name)
-	}
-}
-
-// instance starts a process that works on one shard; its children say so.
-func (w *atWork) instance(config *rest.Config, namespace string, shard controller.Shard) *process {
+// startShard starts a process of a shard. Its children name the shard.
+func startShard(config *rest.Config, namespace string, shard controller.Shard) *process {
 	GinkgoHelper()
 	options := settings()
-	options.Shard, options.Observer = &shard, shardObserver{w}
-	p := &probe{
-		fetch: func(_ context.Context, _ reconcile.Reader, owner *widget.Widget) world {
-			w.begins(owner.Name, shard.Name)
-			time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond)
-			return world{}
-		},
-		plan: func(owner *widget.Widget, _ world) (plan reconcile.PlanResult) {
-			child := configMap(owner.Namespace, owner.Name, nil)
-			child.Data = map[string]string{"shard": shard.Name}
-			plan.Apply(child)
-			return plan
-		},
-	}
+	options.Shard = &shard
+	p := planning(func(owner *widget.Widget) (plan reconcile.PlanResult) {
+		child := configMap(owner.Namespace, owner.Name, nil)
+		child.Data = map[string]string{"shard": shard.Name}
+		plan.Apply(child)
+		return plan
+	})
 	b := controller.New("sharded", p).Owns(&corev1.ConfigMap{}).Options(options).Build()
 	caches, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
 	Expect(err).NotTo(HaveOccurred())
@@ -99,7 +53,7 @@ type process struct {
 	done   chan error
 }
 
-// end stops the process after its passes.
+// end stops the process after its reconciliations.
 func (p *process) end() {
 	GinkgoHelper()
 	if p.cancel == nil {
@@ -110,14 +64,14 @@ func (p *process) end() {
 	Eventually(p.done).WithTimeout(soon).Should(Receive(BeNil()))
 }
 
-// owners is how many owners the cache of the process has.
+// owners returns the number of owners in the cache of the process.
 func (p *process) owners(ctx context.Context) (int, error) {
 	var all widget.WidgetList
 	err := p.GetCache().List(ctx, &all)
 	return len(all.Items), err
 }
 
-// children returns the shard that each child was made by.
+// shardChildren returns the shard that wrote each child.
 func shardChildren(ctx context.Context, c client.Client, namespace string) map[string]string {
 	GinkgoHelper()
 	var all corev1.ConfigMapList
@@ -131,13 +85,12 @@ func shardChildren(ctx context.Context, c client.Client, namespace string) map[s
 	return out
 }
 
-var _ = Describe("Owners that are shared between instances", func() {
-	It("are never worked on by two, whatever their labels become", func(ctx context.Context) {
+var _ = Describe("Shards by label", func() {
+	It("reconcile the owners with their label, which may change, and no owner without it", func(ctx context.Context) {
 		const owners, edits = 20, 200
 		namespace, c := env.Namespace(GinkgoTB()), admin()
-		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
-		a := w.instance(env.Config(), namespace, controller.Shard{Name: "a", Label: shardLabel})
-		b := w.instance(env.Config(), namespace, controller.Shard{Name: "b", Label: shardLabel})
+		a := startShard(env.Config(), namespace, controller.Shard{Name: "a", Label: shardLabel})
+		b := startShard(env.Config(), namespace, controller.Shard{Name: "b", Label: shardLabel})
 		want := map[string]string{}
 		for i := range owners {
 			o := newWidget(namespace, "w"+strconv.Itoa(i))
@@ -145,8 +98,7 @@ var _ = Describe("Owners that are shared between instances", func() {
 			o.Labels = map[string]string{shardLabel: want[o.Name]}
 			Expect(c.Create(ctx, o)).To(Succeed())
 		}
-		nobodys := newWidget(namespace, "nobodys")
-		Expect(c.Create(ctx, nobodys)).To(Succeed())
+		Expect(c.Create(ctx, newWidget(namespace, "unlabelled"))).To(Succeed())
 		for range edits {
 			name, shard := "w"+strconv.Itoa(rand.IntN(owners)), []string{"a", "b"}[rand.IntN(2)]
 			want[name] = shard
@@ -158,110 +110,30 @@ var _ = Describe("Owners that are shared between instances", func() {
 		Expect(err).NotTo(HaveOccurred())
 		inB, err := b.owners(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(inA+inB).To(Equal(owners), "each process watches the owners of its label alone, and nobody that without one")
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		Expect(w.twice).To(BeEmpty())
-		Expect(w.total).To(And(HaveKeyWithValue("a", BeNumerically(">", owners/2)), HaveKeyWithValue("b", BeNumerically(">", owners/2))))
+		Expect(inA+inB).To(Equal(owners), "each process watches only the owners with its label")
 	})
+})
 
-	It("wait for the instance that has claimed them, and are claimed by their hash", func(ctx context.Context) {
-		if testing.Short() {
-			Skip("takes half a minute")
-		}
-		namespace, c := env.Namespace(GinkgoTB()), admin()
-		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
-		claimed := newWidget(namespace, "claimed")
-		claimed.Annotations = map[string]string{"shard.reconcilekit.dev/sharded": "of-a-process-that-is-away"}
-		Expect(c.Create(ctx, claimed)).To(Succeed())
-		of, want := controller.ShardOf(2), map[string]string{}
-		for i := range 10 {
-			o := newWidget(namespace, "w"+strconv.Itoa(i))
-			Expect(c.Create(ctx, o)).To(Succeed())
-			want[o.Name] = of(o)
-		}
-		w.instance(env.Config(), namespace, controller.Shard{Name: "0", Of: of})
-		w.instance(env.Config(), namespace, controller.Shard{Name: "1", Count: 2})
-		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))
-		Eventually(func() (string, error) { return events(ctx, c, namespace) }).WithTimeout(2 * soon).
-			Should(ContainSubstring(`shard "of-a-process-that-is-away" has claimed it and does not give it back to shard`))
-		Expect(change(ctx, c, claimed, func(o *widget.Widget) { o.Annotations = nil })).To(Succeed())
-		want[claimed.Name] = of(claimed)
-		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(want))
-	})
-
-	It("are worked on by their shard alone, whatever somebody writes into the claims", func(ctx context.Context) {
-		const owners, edits = 20, 100
-		namespace, c := env.Namespace(GinkgoTB()), admin()
-		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
-		of, want := controller.ShardOf(2), map[string]string{}
-		create := func(name string, annotations map[string]string) *widget.Widget {
-			GinkgoHelper()
-			o := newWidget(namespace, name)
-			o.Annotations = annotations
-			Eventually(func() error { return c.Create(ctx, o) }).WithTimeout(soon).Should(Succeed())
-			want[name] = of(o)
-			return o
-		}
-		for i := range owners {
-			create("w"+strconv.Itoa(i), nil)
-		}
-		for _, name := range []string{"0", "1"} {
-			w.instance(env.Config(), namespace, controller.Shard{Name: name, Count: 2})
-		}
-		for range edits {
-			name, claim := "w"+strconv.Itoa(rand.IntN(owners)), []string{"null", `"0"`, `"1"`}[rand.IntN(3)]
-			Expect(c.Patch(ctx, newWidget(namespace, name), client.RawPatch(types.MergePatchType,
-				fmt.Appendf(nil, `{"metadata":{"annotations":{"shard.reconcilekit.dev/sharded":%s}}}`, claim)))).To(Succeed())
-		}
-
-		By("an owner that comes again with the claim that was on another one of its name")
-		Expect(c.Delete(ctx, newWidget(namespace, "w0"))).To(Succeed())
-		again := create("w0", map[string]string{"shard.reconcilekit.dev/sharded": want["w0"]})
-
-		claims := func() map[string]string {
-			GinkgoHelper()
-			var all widget.WidgetList
-			Expect(c.List(ctx, &all, client.InNamespace(namespace))).To(Succeed())
-			out := map[string]string{}
-			for i := range all.Items {
-				out[all.Items[i].Name] = all.Items[i].Annotations["shard.reconcilekit.dev/sharded"]
-			}
-			return out
-		}
-		Eventually(claims).WithTimeout(soon).Should(Equal(want))
-		Eventually(func() map[string]string {
-			child := configMap(namespace, again.Name, nil)
-			if err := c.Get(ctx, client.ObjectKeyFromObject(child), child); err == nil && !metav1.IsControlledBy(child, again) {
-				Expect(client.IgnoreNotFound(c.Delete(ctx, child))).To(Succeed()) // there is no garbage collector
-			}
-			return shardChildren(ctx, c, namespace)
-		}).WithTimeout(soon).Should(Equal(want))
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		Expect(w.twice).To(BeEmpty())
-	})
-
-	It("need a name, a function and objects", func() {
+var _ = Describe("Shards", func() {
+	It("have a name, and either a count or a label", func() {
 		mgr := runs{}.manager(env.Namespace(GinkgoTB()))
 		options := settings()
 		for want, shard := range map[string]controller.Shard{
 			"Options.Shard.Name is empty": {},
-			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"\" and a Count of 0":  {Name: "a"},
-			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"\" and a Count of -1": {Name: "a", Count: -1},
-			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"\" and a Count of 65": {Name: "1", Count: 65},
-			"Options.Shard wants one of Of, a Label, and a Count of 1 to 64, got a Label of \"x\" and a Count of 2": {Name: "0", Count: 2, Label: "x"},
-			`Options.Shard wants a Label with the value of Name, got "x" with "no value"`:                           {Name: "no value", Label: "x"},
-			`Options.Shard.Name is "-1", want a number from 0 to 1, as the Count is 2, or up to 63`:                 {Name: "-1", Count: 2},
-			`Options.Shard.Name is "operator-0", want a number from 0 to 1, as the Count is 2`:                      {Name: "operator-0", Count: 2},
-			`Options.Shard.Name is "01", want a number from 0 to 1, as the Count is 2`:                              {Name: "01", Count: 2},
-			"Options.Shard: the name is no part of an annotation":                                                   {Name: "a", Label: "x"},
+			"Options.Shard wants either a Label or a Count of 1 to 64, got a Label of \"\" and a Count of 0":  {Name: "a"},
+			"Options.Shard wants either a Label or a Count of 1 to 64, got a Label of \"\" and a Count of -1": {Name: "a", Count: -1},
+			"Options.Shard wants either a Label or a Count of 1 to 64, got a Label of \"\" and a Count of 65": {Name: "1", Count: 65},
+			"Options.Shard wants either a Label or a Count of 1 to 64, got a Label of \"x\" and a Count of 2": {Name: "0", Count: 2, Label: "x"},
+			`Options.Shard wants a Label with the value of Name, got "x" with "no value"`:                     {Name: "no value", Label: "x"},
+			`Options.Shard.Name is "-1", want a number from 0 to 1, as the Count is 2, or up to 63`:           {Name: "-1", Count: 2},
+			`Options.Shard.Name is "operator-0", want a number from 0 to 1, as the Count is 2`:                {Name: "operator-0", Count: 2},
+			`Options.Shard.Name is "01", want a number from 0 to 1, as the Count is 2`:                        {Name: "01", Count: 2},
 		} {
 			options.Shard = &shard
-			Expect(controller.New("not a name", &probe{}).Options(options).Build().SetupWithManager(mgr)).To(MatchError(ContainSubstring(want)))
+			Expect(controller.New("sharded", &probe{}).Options(options).Build().SetupWithManager(mgr)).To(MatchError(ContainSubstring(want)))
 		}
 		options.Shard = &controller.Shard{Name: "0", Count: 1}
 		Expect(controller.NewSingleton("shared", shelf{}).Owns(&corev1.ConfigMap{}).Options(options).Build().SetupWithManager(mgr)).
-			To(MatchError(ContainSubstring("groups have no object to claim")))
+			To(MatchError(ContainSubstring("groups are not objects that a shard can select")))
 	})
 })

@@ -28,7 +28,6 @@ func TestCacheOptionsOfShards(t *testing.T) {
 		"OneShard":     {controllers: []*controller.Controller{shared(first)}, parts: true},
 		"SameShard":    {controllers: []*controller.Controller{shared(first), shared(first)}, parts: true},
 		"OtherShard":   {controllers: []*controller.Controller{shared(first), shared(second)}},
-		"Function":     {controllers: []*controller.Controller{shared(&controller.Shard{Name: "a", Of: client.Object.GetNamespace})}},
 		"ReadByItself": {controllers: []*controller.Controller{shared(first, &widget.Widget{})}},
 		"ReadByOther":  {controllers: []*controller.Controller{shared(first), controller.NewSingleton("all", shelf{}).Reads(&widget.Widget{}).Build()}},
 		"OwnedByOther": {controllers: []*controller.Controller{controller.NewSingleton("all", shelf{}).Owns(&widget.Widget{}).Build(), shared(first)}},

@@ -26,7 +26,7 @@ func shardingServer() *rest.Config {
 	return server.Config()
 }
 
-// inShards counts the owners of each shard.
+// inShards returns the shard of each owner, and the number of owners of each shard.
 func inShards(of func(client.Object) string, owners []*widget.Widget) (shards map[string]string, sizes map[string]int) {
 	shards, sizes = map[string]string{}, map[string]int{}
 	for _, o := range owners {
@@ -36,8 +36,8 @@ func inShards(of func(client.Object) string, owners []*widget.Widget) (shards ma
 	return shards, sizes
 }
 
-var _ = Describe("Owners that are shared by their hash", func() {
-	DescribeTable("change hands with the number of shards, and are never worked on by two", func(ctx context.Context, server func() *rest.Config, selects bool) {
+var _ = Describe("Shards by hash", func() {
+	DescribeTable("reconcile every owner, also after their number changes", func(ctx context.Context, server func() *rest.Config, selects bool) {
 		if testing.Short() {
 			Skip("starts five processes for 200 owners")
 		}
@@ -54,9 +54,8 @@ var _ = Describe("Owners that are shared by their hash", func() {
 			all[i] = newWidget(namespace, "w"+strconv.Itoa(i))
 			return c.Create(ctx, all[i])
 		})
-		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
 		start := func(number, count int) *process {
-			return w.instance(config, namespace, controller.Shard{Name: strconv.Itoa(number), Count: count})
+			return startShard(config, namespace, controller.Shard{Name: strconv.Itoa(number), Count: count})
 		}
 		settle := func(count int, processes ...*process) {
 			GinkgoHelper()
@@ -74,7 +73,7 @@ var _ = Describe("Owners that are shared by their hash", func() {
 		zero, one := start(0, 2), start(1, 2)
 		settle(2, zero, one)
 
-		By("one shard more, one process after the other")
+		By("adding a shard, one process after the other")
 		zero.end()
 		zero = start(0, 3)
 		two := start(2, 3)
@@ -82,7 +81,7 @@ var _ = Describe("Owners that are shared by their hash", func() {
 		one = start(1, 3)
 		settle(3, zero, one, two)
 
-		By("one shard less: the process of the last one gives back what it has, and works on nothing")
+		By("removing a shard: its process reconciles nothing")
 		for _, p := range []*process{zero, one, two} {
 			p.end()
 		}
@@ -90,21 +89,18 @@ var _ = Describe("Owners that are shared by their hash", func() {
 		start(2, 2)
 		settle(2, zero, one)
 
-		By("an owner that goes and comes again under its name")
+		By("replacing an owner by another one of its name")
 		Expect(c.Delete(ctx, all[0])).To(Succeed())
 		all[0] = newWidget(namespace, all[0].Name)
 		Eventually(func() error { return c.Create(ctx, all[0]) }).WithTimeout(soon).Should(Succeed())
 		Expect(client.IgnoreNotFound(c.Delete(ctx, configMap(namespace, all[0].Name, nil)))).To(Succeed()) // there is no garbage collector
 		settle(2, zero, one)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		Expect(w.twice).To(BeEmpty())
 	},
 		Entry("with sharded lists and watches", shardingServer, true),
 		Entry("with an API server that does not know them", func() *rest.Config { return env.Config() }, false),
 	)
 
-	It("are not read by others, unless each process watches all", func(ctx context.Context) {
+	It("cannot read the owners of other shards, unless each process watches all", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		refused, whole := &last{}, &last{}
 		for name, add := range map[string]*last{"part": refused, "whole": whole} {
@@ -130,18 +126,5 @@ var _ = Describe("Owners that are shared by their hash", func() {
 			`this process watches only the owners of its shard and of its selection: add Reads(&widget.Widget{}) to the builder of controller "part"`)))
 		Eventually(func() bool { whole.mu.Lock(); defer whole.mu.Unlock(); _, passed := whole.errors["w"]; return passed }).Should(BeTrue())
 		Expect(whole.err("w")).NotTo(HaveOccurred())
-	})
-
-	It("are given back to the shard of their label by a process that has never watched them", func(ctx context.Context) {
-		namespace, c := env.Namespace(GinkgoTB()), admin()
-		w := &atWork{passes: map[string]string{}, total: map[string]int{}}
-		moved := newWidget(namespace, "moved")
-		moved.Labels = map[string]string{shardLabel: "b"}
-		moved.Annotations = map[string]string{"shard.reconcilekit.dev/sharded": "a"}
-		Expect(c.Create(ctx, moved)).To(Succeed())
-		w.instance(env.Config(), namespace, controller.Shard{Name: "b", Label: shardLabel})
-		Consistently(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(pause).Should(BeEmpty())
-		w.instance(env.Config(), namespace, controller.Shard{Name: "a", Label: shardLabel})
-		Eventually(func() map[string]string { return shardChildren(ctx, c, namespace) }).WithTimeout(soon).Should(Equal(map[string]string{"moved": "b"}))
 	})
 })

@@ -60,7 +60,7 @@ func (p *process) addFlags() error {
 	f.DurationVar(&s.lease.duration, flagLeaseDuration, s.lease.duration, "how long a standby waits for a leader that does not renew its lease")
 	f.DurationVar(&s.lease.deadline, flagRenewDeadline, s.lease.deadline, "how long the leader tries to renew its lease before it ends")
 	f.DurationVar(&s.lease.retry, flagRetryPeriod, s.lease.retry, "how long a process waits between two tries to get or renew the lease")
-	f.Var(&s.shard.count, flagShardCount, "`number` of shards that share the owners, each with a lease of its own; 0 lets one process work on all of them")
+	f.Var(&s.shard.count, flagShardCount, "`number` of shards that divide the owners, each with its own lease; 0 lets one process reconcile all of them")
 	f.StringVar(&s.shard.name, flagShardName, "", "`number` of the shard of this process, from 0, such as the ordinal of the pod in a StatefulSet")
 	f.Var(&s.namespaces, flagNamespaces, "`list` of namespaces to work in, separated by commas; empty means all")
 	f.Var(&s.webhookPort, flagWebhookPort, "`port` of the webhook server, which an operator without webhooks does not start; 0 serves none")

@@ -54,7 +54,7 @@ func (p *process) shareOwners() error {
 	case s.name == "":
 		return fmt.Errorf("flag -%s %d: want -%s, too, with the number of the shard of this process, 0 to %d", flagShardCount, s.count, flagShardName, s.count-1)
 	case !bool(p.leaderElect):
-		return fmt.Errorf("flag -%s %d: want -%s, too: each shard has a lease of its own, without which two processes of one shard would both work",
+		return fmt.Errorf("flag -%s %d: want -%s, too: each shard has a lease; without it two processes of one shard would both reconcile",
 			flagShardCount, s.count, flagLeaderElect)
 	}
 	for _, c := range p.Controllers {
@@ -79,7 +79,7 @@ func (p *process) leaseOfAll() string { return cmp.Or(p.leaseID, p.LeaseName, p.
 // leaseOfShard separates the name of the lease of all owners and the name of the shard in the name of a shard's lease.
 const leaseOfShard = "-shard-"
 
-// checkOtherLease returns an error if a process with a shard starts while a leader without a shard, which ignores claims,
+// checkOtherLease returns an error if a process with a shard starts while a leader without a shard, which reconciles all owners,
 // runs, and vice versa. It reads the lease of the first shard, which always exists.
 func (p *process) checkOtherLease(ctx context.Context, cluster *rest.Config, options manager.Options) error {
 	if !options.LeaderElection {
@@ -88,9 +88,9 @@ func (p *process) checkOtherLease(ctx context.Context, cluster *rest.Config, opt
 	if options.LeaderElectionConfig != nil {
 		cluster = options.LeaderElectionConfig
 	}
-	other, why := p.leaseOfAll()+leaseOfShard+"0", "processes that share the owners by shards run: end all of them before one without a shard starts, or set -"+flagShardCount
+	other, why := p.leaseOfAll()+leaseOfShard+"0", "processes with a shard are running: stop all of them before you start one without a shard, or set -"+flagShardCount
 	if p.shard.count > 0 {
-		other, why = p.leaseOfAll(), "a process without a shard works on all owners: end it before the first one with a shard starts"
+		other, why = p.leaseOfAll(), "a process without a shard reconciles all owners: stop it before you start the first one with a shard"
 	}
 	namespace := options.LeaderElectionNamespace
 	if namespace == "" {

@@ -60,32 +60,32 @@ func TestTwoProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := outsideTheirTerm(entries, w.namespace); len(wrong) > 0 {
+	if wrong := writesWithoutLease(entries, w.namespace, nil); len(wrong) > 0 {
 		t.Errorf("%d writes of a process that did not hold the lease:\n%s", len(wrong), wrong)
 	}
 	w.onceEach(entries)
 }
 
-// outsideTheirTerm returns the writes of owners and children in the namespace by a user who was not the last to write the lease before
-// they came.
-func outsideTheirTerm(entries environment.AuditEntries, namespace string) (wrong environment.AuditEntries) {
+// writesWithoutLease returns the writes of owners and children in the namespace by a user who was not the last to write the lease of its
+// shard. Users that are not in the map have no shard and share a lease.
+func writesWithoutLease(entries environment.AuditEntries, namespace string, shards map[string]string) (wrong environment.AuditEntries) {
 	byArrival := slices.Clone(entries)
 	slices.SortStableFunc(byArrival, func(a, b environment.AuditEntry) int { return a.Received.Compare(b.Received) })
-	holder := ""
+	holders := map[string]string{}
 	for _, e := range byArrival {
 		switch {
 		case !e.IsWrite() || e.Namespace != namespace || e.Resource == "events":
 		case e.Resource == "leases" && e.Code < 300:
-			holder = e.User
-		case e.Resource != "leases" && e.User != holder:
+			holders[shards[e.User]] = e.User
+		case e.Resource != "leases" && e.User != holders[shards[e.User]]:
 			wrong = append(wrong, e)
 		}
 	}
 	return wrong
 }
 
-// TestOutsideTheirTerm: the check of TestTwoProcesses sees a write of a process that holds the lease no more.
-func TestOutsideTheirTerm(t *testing.T) {
+// TestWritesWithoutLease: the check of TestTwoProcesses finds a write of a process that no longer holds the lease.
+func TestWritesWithoutLease(t *testing.T) {
 	at := time.Now()
 	write := func(user, resource string, code int) environment.AuditEntry {
 		at = at.Add(time.Millisecond)
@@ -96,10 +96,12 @@ func TestOutsideTheirTerm(t *testing.T) {
 	entries := environment.AuditEntries{
 		write("a", "leases", 201), write("a", "services", 200), write("b", "leases", 409), write("a", "services", 200),
 		write("b", "leases", 200), write("b", "services", 200), write("a", "websites", 409),
+		write("other", "leases", 200), write("other", "services", 200), write("b", "services", 200),
 	}
 	slices.Reverse(entries) // the log is in the order of the answers
-	if wrong := outsideTheirTerm(entries, "n"); len(wrong) != 1 || wrong[0].User != "a" || wrong[0].Resource != "websites" {
-		t.Errorf("want the last write, got:\n%s", wrong)
+	wrong := writesWithoutLease(entries, "n", map[string]string{"other": "1"})
+	if len(wrong) != 1 || wrong[0].User != "a" || wrong[0].Resource != "websites" {
+		t.Errorf("want the write of a to websites, got:\n%s", wrong)
 	}
 }
 

@@ -21,7 +21,6 @@ func TestWithoutEngineKeys(t *testing.T) {
 		"the applyset":       {metadata: map[string]string{"applyset.kubernetes.io/tooling": "x", "a": "b"}, want: map[string]string{"a": "b"}, found: true},
 		"the default domain": {metadata: map[string]string{"reconcilekit.dev/generation": "1", "a": "b"}, want: map[string]string{"a": "b"}, found: true},
 		"a pause":            {metadata: map[string]string{"reconcilekit.dev/paused": "true"}, found: true},
-		"a shard's claim":    {metadata: map[string]string{"shard.reconcilekit.dev/web": "a"}, found: true},
 		"a second controller": {
 			metadata: map[string]string{"0123456789.reconcilekit.dev/external": "x"}, found: true,
 		},

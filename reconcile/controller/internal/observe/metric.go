@@ -91,10 +91,6 @@ var (
 		[]string{"kind"},
 	}
 	metricPaused  = metric{"paused_owners", typeGauge, "Owners that are paused by their annotation.", nil}
-	metricWaiting = metric{
-		"shard_waiting_owners", typeGauge,
-		"Owners of this process's shard that another shard has claimed and does not release: no process reconciles them unless one of that shard runs.", nil,
-	}
 	metricTracked = metric{"tracked_reads", typeGauge, "Tracked reads by name or selector; a change of such an object triggers its owner.", nil}
 	metricSynced  = metric{
 		"cache_synced", typeGauge, "Whether the cache of the kind is synced (1) or not (0); no reconciliation runs before all are.",
@@ -112,7 +108,7 @@ func allMetrics() []metric {
 	return []metric{
 		metricErrors, metricOldest, metricOwners, metricAges, metricPaused, metricPasses, metricWrites, metricContests, metricApplies,
 		metricStatuses, metricRequeues, metricPhases, metricPanics, metricLate, metricSynced, metricUnlisted, metricTracked,
-		metricCalls, metricCircuits, metricWaiting,
+		metricCalls, metricCircuits,
 	}
 }
 

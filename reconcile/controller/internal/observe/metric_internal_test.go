@@ -54,9 +54,6 @@ func TestMetricsAreDeclared(t *testing.T) {
 	if err := RegisterState(registry, "c", nil, nil, "", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := RegisterShardWaits(registry, "c", nil); err != nil {
-		t.Fatal(err)
-	}
 	var want []string
 	for _, m := range allMetrics() {
 		d := prometheus.NewDesc(m.fullName(), m.help, m.allLabels(), nil)

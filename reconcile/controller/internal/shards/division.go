@@ -88,13 +88,7 @@ func (d Division) Of(uid types.UID) int {
 
 // Select returns the selection of one shard.
 func (d Division) Select(shard int) Selection {
-	var others []span
-	for i, spans := range d.shards {
-		if i != shard {
-			others = append(others, spans...)
-		}
-	}
-	return Selection{shardSelector: selector(d.shards[shard]), otherShards: selector(merge(others))}
+	return Selection{shardSelector: selector(d.shards[shard])}
 }
 
 // selector returns the text of metav1.ListOptions.ShardSelector.

@@ -2,7 +2,6 @@ package shards
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -14,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is the page size of a list of the other objects.
+// pageSize is the page size of a list of all objects.
 const pageSize = 500
 
 // Informers are the informers of one kind in a cache, one for each watched namespace. They list and watch a selection. It is safe for
@@ -47,30 +46,13 @@ func (i *Informers) Add(all toolscache.ListerWatcher) toolscache.ListerWatcher {
 	}
 }
 
-// errAll ends a list of the other objects.
-var errAll = errors.New("the API server does not select")
-
-// Others calls do with each object that the informers do not have, read from the API server. It ends early, without an error, when do
-// returns false: for an object that the informers have, because an API server that ignores the selection returns all objects.
-func (i *Informers) Others(ctx context.Context, do func(client.Object) bool) error {
-	return i.each(ctx, i.selection.others, do)
-}
-
 // All calls do with each object in the namespaces of the informers, read from the API server, whether or not the informers have it.
 func (i *Informers) All(ctx context.Context, do func(client.Object)) error {
-	return i.each(ctx, func(*metav1.ListOptions) {}, func(o client.Object) bool {
-		do(o)
-		return true
-	})
-}
-
-// each lists objects with the options that ask sets, and calls do for each.
-func (i *Informers) each(ctx context.Context, ask func(*metav1.ListOptions), do func(client.Object) bool) error {
 	i.mu.Lock()
 	sources := i.sources
 	i.mu.Unlock()
 	for _, source := range sources {
-		if err := list(ctx, source, ask, do); err != nil && !errors.Is(err, errAll) {
+		if err := list(ctx, source, do); err != nil {
 			return err
 		}
 	}
@@ -78,17 +60,16 @@ func (i *Informers) each(ctx context.Context, ask func(*metav1.ListOptions), do 
 }
 
 // list lists objects page by page.
-func list(ctx context.Context, source toolscache.ListerWithContext, ask func(*metav1.ListOptions), do func(client.Object) bool) error {
+func list(ctx context.Context, source toolscache.ListerWithContext, do func(client.Object)) error {
 	options := metav1.ListOptions{Limit: pageSize}
-	ask(&options)
 	for {
 		page, err := source.ListWithContext(ctx, options)
 		if err != nil {
 			return fmt.Errorf("list objects that the cache does not have: %w", err)
 		}
 		err = meta.EachListItem(page, func(item runtime.Object) error {
-			if object, ok := item.(client.Object); ok && !do(object) {
-				return errAll
+			if object, ok := item.(client.Object); ok {
+				do(object)
 			}
 			return nil
 		})

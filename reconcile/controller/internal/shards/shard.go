@@ -10,9 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// AnnotationPrefix, followed by the name of the controller, is the annotation of an owner that names the shard that reconciles it.
-const AnnotationPrefix = "shard.reconcilekit.dev/"
-
 // Shard is the part of the owners that a process reconciles, so that several processes share them. Every process has the name of its
 // shard. Processes of one shard elect a leader with a lease of that shard.
 type Shard struct {
@@ -20,42 +17,26 @@ type Shard struct {
 	Name string
 	// Count is the number of shards, 64 at most, named from "0". A hash of the UID assigns an owner to a shard. It is the hash of the
 	// API server, and a shard is a set of its ranges. An additional shard takes an equal part of each of the others; no owner moves between
-	// existing shards. A Name that is not below Count names a removed shard: its process releases its claims.
+	// existing shards. A Name that is not below Count names a removed shard: its process reconciles no owner.
 	Count int
-	// Label is the key of the label that names the shard of an owner. Owners without it are in no shard.
+	// Label is the key of the label that names the shard of an owner. Owners without it are in no shard. Either Count or Label is required.
 	Label string
-	// Of returns the name of an owner's shard, empty for none. It must depend only on the owner's metadata and return the same
-	// value in all processes. Each process watches all owners. One of Count, Label and Of is required.
-	Of func(owner client.Object) string
 }
 
-// Part is a validated Shard.
-type Part struct {
-	// Name is the name of this process's shard.
-	Name string
-	// Of returns the name of an owner's shard.
-	Of func(owner client.Object) string
-	// Moves reports whether an owner may move to another shard while the process runs, not only with another Count.
-	Moves bool
-}
-
-// PartOf returns the part of a shard.
-func PartOf(s *Shard) Part {
-	switch {
-	case s.Of != nil:
-		return Part{s.Name, s.Of, true}
-	case s.Label != "":
-		return Part{s.Name, func(owner client.Object) string { return owner.GetLabels()[s.Label] }, true}
+// Has returns a function that reports whether an owner is in the shard.
+func (s *Shard) Has() func(owner client.Object) bool {
+	if s.Label != "" {
+		return func(owner client.Object) bool { return owner.GetLabels()[s.Label] == s.Name }
 	}
 	division := Divide(s.Count)
-	return Part{s.Name, func(owner client.Object) string { return strconv.Itoa(division.Of(owner.GetUID())) }, false}
+	return func(owner client.Object) bool { return strconv.Itoa(division.Of(owner.GetUID())) == s.Name }
 }
 
-// SelectionOf returns the selection for the informer of the owners. It selects all owners for a function, for a removed shard, whose
-// claims may be on any owner, and for a shard that does not pass Check.
+// SelectionOf returns the selection for the informer of the owners. It selects all owners for a removed shard, and for a shard that does
+// not pass Check.
 func SelectionOf(s *Shard) Selection {
 	switch {
-	case s == nil || Check(s, "", false) != nil || s.Of != nil || Retired(s):
+	case s == nil || Check(s, "", false) != nil || Retired(s):
 		return Selection{}
 	case s.Label != "":
 		return ByLabel(s.Label, s.Name)
@@ -64,7 +45,7 @@ func SelectionOf(s *Shard) Selection {
 	return Divide(s.Count).Select(number)
 }
 
-// Retired reports whether the shard was removed, so that its process only releases claims.
+// Retired reports whether the shard was removed, so that its process reconciles no owner.
 func Retired(s *Shard) bool {
 	number, err := strconv.Atoi(s.Name)
 	return s.Count > 0 && err == nil && number >= s.Count
@@ -83,10 +64,7 @@ func Check(s *Shard, controller string, group bool) error {
 		wrong = append(wrong, err)
 	}
 	if group {
-		wrong = append(wrong, ": groups have no object to claim")
-	}
-	if invalid := validation.IsQualifiedName(AnnotationPrefix + controller); controller != "" && len(invalid) > 0 {
-		wrong = append(wrong, ": the name is no part of an annotation: "+strings.Join(invalid, ", "))
+		wrong = append(wrong, ": groups are not objects that a shard can select")
 	}
 	errs := make([]error, len(wrong))
 	for i, text := range wrong {
@@ -97,21 +75,15 @@ func Check(s *Shard, controller string, group bool) error {
 
 // checkOf returns the error in how owners are assigned to shards, empty if there is none.
 func (s *Shard) checkOf() string {
-	ways := 0
-	for _, given := range []bool{s.Count != 0, s.Label != "", s.Of != nil} {
-		if given {
-			ways++
-		}
-	}
 	switch number, err := strconv.Atoi(s.Name); {
-	case ways != 1 || s.Count < 0 || s.Count > MaxCount:
-		return fmt.Sprintf(" wants one of Of, a Label, and a Count of 1 to %d, got a Label of %q and a Count of %d", MaxCount, s.Label, s.Count)
+	case (s.Count != 0) == (s.Label != "") || s.Count < 0 || s.Count > MaxCount:
+		return fmt.Sprintf(" wants either a Label or a Count of 1 to %d, got a Label of %q and a Count of %d", MaxCount, s.Label, s.Count)
 	case s.Label != "":
 		if invalid := append(validation.IsQualifiedName(s.Label), validation.IsValidLabelValue(s.Name)...); len(invalid) > 0 {
 			return fmt.Sprintf(" wants a Label with the value of Name, got %q with %q: %s", s.Label, s.Name, strings.Join(invalid, ", "))
 		}
 	case s.Count > 0 && s.Name != "" && (err != nil || number < 0 || number >= MaxCount || strconv.Itoa(number) != s.Name):
-		return fmt.Sprintf(".Name is %q, want a number from 0 to %d, as the Count is %d, or up to %d for a shard that there is no more",
+		return fmt.Sprintf(".Name is %q, want a number from 0 to %d, as the Count is %d, or up to %d for a removed shard",
 			s.Name, s.Count-1, s.Count, MaxCount-1)
 	}
 	return ""
