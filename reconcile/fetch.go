@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/health"
@@ -62,7 +63,7 @@ func (f FetchResult[V]) Upstream(name string, inspect func(V) health.Component) 
 	component.Dependency = health.Upstream
 	if f.IsNotFound() {
 		component.Errors = []error{health.NewError(health.MissingUpstreamDependency, "ReferenceNotFound",
-			"Upstream dependency not found: "+f.Error.Error(), f.Error)}
+			f.missing("Upstream dependency not found: "+f.Error.Error()), f.Error)}
 	}
 	return component
 }
@@ -75,9 +76,19 @@ func (f FetchResult[V]) Downstream(name string, inspect func(V) health.Component
 	component.Child = f.Error == nil || f.IsNotFound()
 	if f.IsNotFound() {
 		component.Errors = []error{health.NewError(health.MissingDownstreamDependency, "ResourceNotReady",
-			"Downstream resource not found or being created", f.Error)}
+			f.missing("Downstream resource not found or being created"), f.Error)}
 	}
 	return component
+}
+
+// missing returns the message of a missing object: the given one, or the error if the CRD of its kind is not installed.
+func (f FetchResult[V]) missing(message string) string {
+	if absent := (interface {
+		NotInstalled() schema.GroupVersionKind
+	})(nil); errors.As(f.Error, &absent) {
+		return f.Error.Error()
+	}
+	return message
 }
 
 // Fetch reads the object with the key into the given empty object and returns it as a result.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
@@ -86,6 +88,8 @@ type Result struct {
 	OwnerErr error
 	// PruneBlocked reports why children that left the plan were kept. It is not part of Err.
 	PruneBlocked *PruneBlockedError
+	// NotInstalled are the kinds of planned children that were left out, because they are optional and their CRD is not installed.
+	NotInstalled []schema.GroupVersionKind
 	// Finalized reports that an owner that is being deleted no longer has the engine's finalizer.
 	Finalized bool
 	// RequeueAfter requests another pass after this time, for example to confirm a deletion. Zero requests none.

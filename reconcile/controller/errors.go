@@ -47,8 +47,11 @@ var _ apierrors.APIStatus = (*AbsentError)(nil)
 
 // Error returns a message with the kind whose CRD is missing.
 func (e *AbsentError) Error() string {
-	return fmt.Sprintf("%s %q not found: the kind is not installed in the cluster", declaration.Print(e.GVK), e.Name)
+	return fmt.Sprintf("%s is not installed in the cluster, so there is no %q", declaration.Print(e.GVK), e.Name)
 }
+
+// NotInstalled returns the kind whose CRD is missing.
+func (e *AbsentError) NotInstalled() schema.GroupVersionKind { return e.GVK }
 
 // Status returns the status of a NotFound.
 func (e *AbsentError) Status() metav1.Status {

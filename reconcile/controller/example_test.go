@@ -209,7 +209,7 @@ func ExampleAbsentError() {
 	fmt.Println(err)
 	// Output:
 	// true true
-	// example.com/v1/Gadget "g" not found: the kind is not installed in the cluster
+	// example.com/v1/Gadget is not installed in the cluster, so there is no "g"
 }
 
 // A read of a kind that was forgotten says what to add.

@@ -52,6 +52,7 @@ func (p *passReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 		return ordinary(first, ctrl.Result{RequeueAfter: rest}), nil
 	}
 	p.Observer.Started(request.NamespacedName, first, known)
+	defer p.Observer.LastPasses.Ended(request.NamespacedName)
 	if known {
 		first.Log(logger)
 	}

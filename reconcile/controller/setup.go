@@ -112,6 +112,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err := errors.Join(c.observed(mgr, reads, observer, joined, options), c.releaseOwners(mgr, controller)); err != nil {
 		return err
 	}
+	c.explainer.Caches, c.explainer.Triggers = synced, woken
 	return c.watch(mgr, controller, reads, joined, woken, synced)
 }
 
@@ -125,6 +126,11 @@ func (c *Controller) observed(
 	}
 	c.explainer = &observe.Explainer{
 		Reads: reads, LastPasses: observer.LastPasses, Joined: joined.Names, Pause: options.PauseAnnotation, Flow: description,
+		Elected: mgr.Elected(),
+	}
+	if options.Shard != nil {
+		part := shards.PartOf(options.Shard)
+		c.explainer.Shard, c.explainer.ShardName = part.Of, part.Name
 	}
 	if c.store != nil {
 		c.explainer.Groups = c.store

@@ -19,6 +19,14 @@ type Owner struct {
 	Selection string `json:"selection,omitempty"`
 	// NotSelected reports that the owner is in the cache but outside the selection, so it is not reconciled.
 	NotSelected bool `json:"notSelected,omitempty"`
+	// Process is the reason why this process does not reconcile the owner, one of [ProcessStandby], [ProcessOtherShard] and
+	// [ProcessNotSynced]; empty if it does. Another process may have a different explanation.
+	Process string `json:"process,omitempty"`
+	// Waits explains Process, or says what the next reconciliation waits for: its turn in the queue, or the end of a running one.
+	Waits string `json:"waits,omitempty"`
+	// NotInstalled are the optional kinds of the controller whose CRD is not installed, as in apps/v1/Deployment. Children of these kinds
+	// are not created.
+	NotInstalled []string `json:"notInstalled,omitempty"`
 	// Deleting reports whether the owner is being deleted.
 	Deleting bool `json:"deleting,omitempty"`
 	// Ready reports whether the stored condition Ready is True. If owners have no such condition, it reports whether
@@ -40,6 +48,16 @@ type Owner struct {
 	Next *Next `json:"next,omitempty"`
 }
 
+// The values of Process in [Owner], which are also states.
+const (
+	// ProcessStandby is a process that is not the leader. It knows the conditions of owners, but reconciles none.
+	ProcessStandby = "Standby"
+	// ProcessOtherShard is a process that reconciles another shard. It may not know the owner.
+	ProcessOtherShard = "OtherShard"
+	// ProcessNotSynced is a process whose caches are not synced. It knows nothing of the owner yet.
+	ProcessNotSynced = "NotSynced"
+)
+
 // The states of an owner.
 const (
 	stateNotFound    = "NotFound"
@@ -51,11 +69,13 @@ const (
 	stateReady       = "Ready"
 )
 
-// State returns the state of the owner in one word, the first that applies: NotFound (not in the cache), NotSelected (the controller does
-// not reconcile it), Paused (by its annotation), Deleting, NotSeen (not reconciled since the process started), Ready (its condition Ready
-// is True) or NotReady.
+// State returns the state of the owner in one word, the first that applies: Standby, OtherShard or NotSynced (Process of the owner),
+// NotFound (not in the cache), NotSelected (the controller does not reconcile it), Paused (by its annotation), Deleting, NotSeen (not
+// reconciled since the process started), Ready (its condition Ready is True) or NotReady.
 func (o Owner) State() string {
 	switch {
+	case o.Process != "":
+		return o.Process
 	case !o.Found:
 		return stateNotFound
 	case o.NotSelected:

@@ -53,10 +53,19 @@ func (o Owner) Tree() Tree {
 	if o.Selection != "" && (!o.Found || o.NotSelected) {
 		root.add("the controller reconciles what is selected by " + o.Selection)
 	}
+	if o.Waits != "" {
+		root.add("%s", o.Waits)
+	}
+	if o.Paused && o.Process != "" {
+		root.add("it is paused by its annotation")
+	}
 	for _, c := range o.Causes {
 		c.tree(root.add("because: %s", c.text()))
 	}
 	o.conditions(&root)
+	if len(o.NotInstalled) > 0 {
+		root.add("optional kinds that are not installed: %s", strings.Join(o.NotInstalled, ", "))
+	}
 	if o.Last != nil {
 		o.Last.tree(root.add("last pass at %s", stamp(o.Last.At)))
 	}
@@ -84,6 +93,10 @@ func (o Owner) Tree() Tree {
 // words describes a state.
 func words(state string) string {
 	switch state {
+	case ProcessStandby, ProcessOtherShard:
+		return "not reconciled by this process"
+	case ProcessNotSynced:
+		return "not known yet"
 	case stateNotFound:
 		return "not found"
 	case stateNotSelected:

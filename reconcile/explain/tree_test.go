@@ -32,6 +32,21 @@ func TestTree(t *testing.T) {
 		"paused, though it goes": {
 			owner: found(func(o *explain.Owner) { o.Paused, o.Deleting = true, true }), state: "Paused", not: []string{"next pass"},
 		},
+		"on a standby, paused": {
+			owner: found(func(o *explain.Owner) {
+				o.Last, o.Paused, o.Process, o.Waits = nil, true, explain.ProcessStandby, "ask the leader"
+			}),
+			state: "Standby", has: []string{"not reconciled by this process\n├─ ask the leader\n└─ it is paused by its annotation\n"},
+			not: []string{"since the process started"},
+		},
+		"before the caches are synced": {
+			owner: explain.Owner{Kind: "v1/Shop", Name: "corner", Process: explain.ProcessNotSynced, Waits: "the caches are not synced"},
+			state: "NotSynced", has: []string{"not known yet\n└─ the caches are not synced\n"}, not: []string{"not found"},
+		},
+		"without a kind": {
+			owner: found(func(o *explain.Owner) { o.NotInstalled = []string{"a/v1/B", "a/v1/C"} }), state: "NotReady",
+			has: []string{"optional kinds that are not installed: a/v1/B, a/v1/C"},
+		},
 		"going": {owner: found(func(o *explain.Owner) { o.Deleting, o.Ready = true, true }), state: "Deleting"},
 		"ready": {
 			owner: found(func(o *explain.Owner) { o.Ready = true }), state: "Ready", has: []string{"next pass: when an event triggers it"},

@@ -34,6 +34,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	}
 	manager := conditions.NewManager(before, p.owner.GetGeneration(), p.rc.Now)
 	assessor := health.NewAssessor(manager, health.Options{Now: p.rc.Now, Grace: p.Grace})
+	p.components = withNotInstalled(p.components, report.Applied.NotInstalled)
 	assessor.Observe(p.components...)
 	assessor.Observe(health.Component{Errors: errs, Immediate: true})
 	unlike := unlikePlan(&report.Applied, p.owner.GetUID())
@@ -56,6 +57,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 			manager.MarkTrue(conditions.Ready, ReasonOverridden, text)
 		}
 	}
+	nameNotInstalled(manager, report.Applied.NotInstalled)
 	restore()
 	setKstatus(manager, p.components, &report.Assessment)
 	manager.RemoveStale(p.stale(complete && (!p.ofChildren() || report.Blocked == nil)))

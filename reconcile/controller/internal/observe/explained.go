@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,6 +16,9 @@ func (r *LastPasses) Fill(out *explain.Owner, key types.NamespacedName) {
 	o := r.owners[key]
 	if o == nil {
 		return
+	}
+	if !o.running.IsZero() {
+		out.Waits = "a pass is running since " + o.running.UTC().Format(time.RFC3339)
 	}
 	if o.deferred != "" {
 		out.Next = &explain.Next{At: o.until, Why: o.deferred}

@@ -15,6 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
@@ -35,12 +36,26 @@ type Explainer struct {
 	Groups     groups                            // the reconciled groups; nil for owners that are objects
 	Pause      string                            // the annotation that pauses an owner
 	Flow       dataflow.Description              // the declared dataflow of the controller
+	Elected    <-chan struct{}                   // closed when this process leads, or needs no leader election
+	Caches     *Caches                           // the caches of the controller
+	Triggers   *trigger.Triggers                 // the owners that wait in the queue
+	Shard      func(owner client.Object) string  // returns the shard of an owner; nil if one process reconciles all owners
+	ShardName  string                            // of this process
 }
 
 // Explain explains the state of the owner.
 func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (explain.Owner, error) {
 	kind := e.Reads.Kinds[0]
 	out := explain.Owner{Controller: e.Reads.Controller, Kind: declaration.Print(kind.GroupVersionKind), Name: strings.TrimPrefix(key.String(), "/")}
+	for _, k := range e.Reads.Optional() {
+		if k.Absent.Load() {
+			out.NotInstalled = append(out.NotInstalled, declaration.Print(k.GroupVersionKind))
+		}
+	}
+	if err := e.unsynced(); err != nil { // a read would wait for the cache, or return nothing
+		out.Process, out.Waits = explain.ProcessNotSynced, Safe(err.Error())
+		return out, nil
+	}
 	owner, err := e.owner(ctx, kind, key)
 	if err != nil {
 		return out, fmt.Errorf("explain %s: %w", ObjectName(kind.Kind, key), err)
@@ -59,6 +74,7 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 	}
 	out.Reads, out.MoreReads = e.readsOf(key)
 	e.LastPasses.Fill(&out, key)
+	e.process(&out, key, owner)
 	if e.Reads.Unsummarized {
 		out.Ready = out.Found && out.Last != nil && len(out.Causes) == 0
 	}
@@ -66,6 +82,39 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 		out.Causes = fromConditions(out.Conditions)
 	}
 	return out, nil
+}
+
+// unsynced returns an error with the kinds whose caches are not synced, nil if all are.
+func (e *Explainer) unsynced() error {
+	if err := e.Caches.check(nil); err != nil {
+		return fmt.Errorf("the process knows no owners yet: %w", err)
+	}
+	return nil
+}
+
+// process records why this process does not reconcile the owner, which is nil if it is unknown, or what its next reconciliation waits for.
+func (e *Explainer) process(out *explain.Owner, key types.NamespacedName, owner client.Object) {
+	select {
+	case <-e.Elected:
+	default:
+		if out.Found || e.Groups != nil { // a standby has no groups, but the cache of all owners
+			out.Process, out.Waits = explain.ProcessStandby, "this process is on standby: ask the process that holds the lease"
+			return
+		}
+	}
+	if e.Shard != nil {
+		switch {
+		case owner == nil:
+			out.Process, out.Waits = explain.ProcessOtherShard, fmt.Sprintf("shard %q, whose process this is, has no such owner: ask the processes of the other shards", e.ShardName)
+			return
+		case e.Shard(owner) != e.ShardName:
+			out.Process, out.Waits = explain.ProcessOtherShard, fmt.Sprintf("ask the process of shard %q: this process is of shard %q", e.Shard(owner), e.ShardName)
+			return
+		}
+	}
+	if others, waits := e.Triggers.Waiting(key); waits && out.Waits == "" {
+		out.Waits = fmt.Sprintf("an event of the owner waits in the queue, with those of %d other owners", others)
+	}
 }
 
 // owner returns the owner from the cache, nil if the cache does not have it.

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,6 +11,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 )
+
+// errNotSynced is the error of a list of owners before the caches are synced.
+var errNotSynced = errors.New("no list of owners")
 
 // explainTimeout limits an answer over HTTP, which reads only from memory.
 const explainTimeout = 10 * time.Second
@@ -35,6 +39,8 @@ func Handler(explainers func() []*Explainer) http.Handler {
 		switch {
 		case errors.Is(err, errUnknownKind):
 			http.Error(w, err.Error(), http.StatusNotFound)
+		case errors.Is(err, errNotSynced):
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		default:
@@ -50,6 +56,11 @@ func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*
 		return &answer{http.StatusOK, drawn.text(), showDataflow, drawn}, nil
 	}
 	if name == "" {
+		for _, e := range explainers {
+			if err := e.unsynced(); err != nil {
+				return nil, fmt.Errorf("controller %q: %w: %w", e.Reads.Controller, errNotSynced, err)
+			}
+		}
 		found, err := list(ctx, kind, query.Get("state"), explainers)
 		return &answer{http.StatusOK, found.text(), "list", found}, err
 	}
@@ -60,8 +71,11 @@ func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*
 	var text strings.Builder
 	status := http.StatusNotFound
 	for _, o := range owners {
-		if o.Found || o.Last != nil {
+		switch {
+		case o.Found || o.Last != nil:
 			status = http.StatusOK
+		case o.Process != "" && status == http.StatusNotFound:
+			status = http.StatusServiceUnavailable // another process, or this one later, knows more
 		}
 		text.WriteString(o.String())
 	}

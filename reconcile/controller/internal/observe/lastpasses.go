@@ -16,6 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/text"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
@@ -45,6 +46,7 @@ type LastPasses struct {
 // recalled is the record of one owner.
 type recalled struct {
 	trigger  startedBy // of the running pass
+	running  time.Time // when the running pass began; zero between passes
 	last     passed
 	wrote    *passed // the last pass that wrote something, if it is not the last pass
 	deferred string  // why a pass was deferred; empty if none is
@@ -114,7 +116,16 @@ func (r *LastPasses) started(owner types.NamespacedName, first trigger.Trigger, 
 	defer r.mu.Unlock()
 	o := r.of(owner)
 	first.Events = nil
-	o.trigger, o.deferred = startedBy{first, known}, ""
+	o.trigger, o.deferred, o.running = startedBy{first, known}, "", r.clock.Now()
+}
+
+// Ended records that no pass of the owner is running.
+func (r *LastPasses) Ended(owner types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o := r.owners[owner]; o != nil {
+		o.running = time.Time{}
+	}
 }
 
 // Tell signals passes on the channel until the returned function is called. It does not block on a full channel.
@@ -286,6 +297,16 @@ func CausesOf(report *reconcile.Report) []explain.Cause {
 				Subject: ObjectName(d.GVK.Kind, d.Key), Reason: string(d.Reason), Message: "waits until " + Safe(d.WaitsUntil),
 			})
 		}
+	}
+	if len(list) > 0 && len(report.Applied.NotInstalled) > 0 { // otherwise the owner is ready without the children of the kind
+		missing := make([]explain.Cause, 0, len(report.Applied.NotInstalled)+len(list))
+		for _, kind := range report.Applied.NotInstalled {
+			missing = append(missing, explain.Cause{
+				Subject: kind.Kind, Reason: "NotInstalled", Message: declaration.Print(kind) + " is not installed in the cluster: install its CRD",
+			})
+		}
+		list = append(missing, list...)
+		list = list[:min(len(list), maxCauses)]
 	}
 	return list
 }

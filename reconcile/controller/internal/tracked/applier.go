@@ -51,6 +51,11 @@ func (a *Applier) Apply(ctx context.Context, owner client.Object, plan apply.Pla
 	})
 	a.noteDeletes(owner, tracked, plan.Deletes)
 	result := a.Applier.Apply(ctx, owner, plan)
+	for _, c := range children {
+		if c.kind.Absent.Load() && !slices.Contains(result.NotInstalled, c.kind.GroupVersionKind) {
+			result.NotInstalled = append(result.NotInstalled, c.kind.GroupVersionKind)
+		}
+	}
 	for _, object := range result.Objects {
 		// An object of that name may belong to another controller and have no reference to the owner.
 		if k := a.reads.ByKind[object.GVK]; k != nil && object.Err != nil {

@@ -83,6 +83,17 @@ func (w *Triggers) Take(owner types.NamespacedName) (Trigger, bool) {
 	return first, known
 }
 
+// Waiting reports whether an event of the owner waits in the queue, and of how many other owners one does.
+func (w *Triggers) Waiting(owner types.NamespacedName) (others int, waits bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	others = len(w.first)
+	if _, waits = w.first[owner]; waits {
+		others--
+	}
+	return others, waits
+}
+
 // Log logs the trigger of the pass at V(1).
 func (w Trigger) Log(logger logr.Logger) {
 	logger.V(1).Info("triggered", "event", w.Event, "kind", declaration.Print(w.Kind),

@@ -82,6 +82,9 @@ func (g *crdWatcher) run(ctx context.Context, q Queue) {
 	if err == nil {
 		err = g.look(ctx, q)
 	}
+	if missing := g.missing(); err == nil && len(missing) > 0 {
+		g.watchers[0].Logger.Info("optional kinds are not installed: their objects are not created until their CRDs are", "kinds", missing)
+	}
 	g.synced <- err
 	if err != nil {
 		return
@@ -94,6 +97,16 @@ func (g *crdWatcher) run(ctx context.Context, q Queue) {
 		}
 		g.follow(ctx, q)
 	}
+}
+
+// missing returns the kinds that are not installed.
+func (g *crdWatcher) missing() (kinds []string) {
+	for _, w := range g.watchers {
+		if w.stop == nil {
+			kinds = append(kinds, declaration.Print(w.Kind.GroupVersionKind))
+		}
+	}
+	return kinds
 }
 
 // follow looks several times, until discovery reflects the CRDs. A further change restarts the sequence.
