@@ -99,7 +99,6 @@ quick() {
 }
 
 all() {
-	hack/browser.sh
 	# Which cases of Converge are sampled changes with the day; RECONCILETEST_SEED repeats the sample of another one.
 	export RECONCILETEST_SEED=${RECONCILETEST_SEED:-$(date -u +%Y%m%d)}
 	echo "test: Converge samples its cases by RECONCILETEST_SEED=$RECONCILETEST_SEED"

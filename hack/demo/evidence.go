@@ -113,8 +113,6 @@ func (s *programs) show(ctx context.Context, v *victim, began time.Time, offset 
 				out.say("  " + line)
 			}
 
-			s.picture(ctx, v, out)
-
 			return nil
 		}
 

@@ -27,9 +27,8 @@ func (c *Controller) Explain(ctx context.Context, owner types.NamespacedName) (e
 // ExplainHandler serves explanations of the controllers' owners. A GET with the parameters kind, namespace and name returns
 // the tree of one owner. Without a name it lists the owners, at most 500, starting with those that are not ready; the
 // parameters kind and state, such as NotReady, filter them. With show=dataflow it returns the watches, reads and writes of
-// the controllers. The response is text; format=json returns JSON, and format=html a page with links that updates itself. A
-// request with the ETag of a response in If-None-Match and with "Prefer: wait=5" waits up to that many seconds, at most 5,
-// for a different response.
+// the controllers. The response is text; format=json returns JSON, and format=html a page with links that the browser
+// reloads every five seconds.
 //
 // The operator has to serve the handler. Explanations contain names of objects and field managers and messages of the API
 // server. Serve them behind authentication, such as with manager.AddMetricsServerExtraHandler, which applies the filter of

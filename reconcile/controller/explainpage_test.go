@@ -22,16 +22,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// shownPage is a page as a browser takes it in.
+// shownPage is a page as a browser parses it.
 type shownPage struct {
 	header http.Header
-	text   string   // what a person reads
-	links  []string // where it leads
+	text   string
+	links  []string
 	tags   []string
 }
 
-// opened is the page at the path.
-func opened(handler http.Handler, path string) shownPage {
+// openPage returns the page at the path.
+func openPage(handler http.Handler, path string) shownPage {
 	GinkgoHelper()
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
@@ -52,7 +52,7 @@ func opened(handler http.Handler, path string) shownPage {
 		case xml.StartElement:
 			p.tags = append(p.tags, token.Name.Local)
 			for _, attribute := range token.Attr {
-				Expect(attribute.Name.Local).NotTo(BeElementOf("src", "onclick", "onload"), "it needs nothing from elsewhere")
+				Expect(attribute.Name.Local).NotTo(BeElementOf("src", "onclick", "onload"), "the page loads something")
 				if attribute.Name.Local == "href" {
 					p.links = append(p.links, attribute.Value)
 				}
@@ -63,8 +63,8 @@ func opened(handler http.Handler, path string) shownPage {
 	return p
 }
 
-var _ = Describe("the page of explanations", func() {
-	It("leads from the list to every owner and back, shows what is new, and escapes what others have said", func(ctx context.Context) {
+var _ = Describe("The explain page", func() {
+	It("links the list and every owner, shows changes, and escapes messages", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		const said = `<script>alert("hunter")</script>`
 		p := &probe{fetch: func(_ context.Context, _ reconcile.Reader, o *widget.Widget) world {
@@ -78,12 +78,12 @@ var _ = Describe("the page of explanations", func() {
 		one, other := newWidget(namespace, "one"), newWidget(namespace, "other")
 		Expect(c.Create(ctx, one)).To(Succeed())
 		Expect(c.Create(ctx, other)).To(Succeed())
+		p.settled(ctx, "one") // the caches have synced
 		handler := controller.ExplainHandler(b)
 		start := controller.ExplainPath + "?format=html"
-		Eventually(func() string { return opened(handler, start).text }).WithTimeout(soon).Should(And(
+		Eventually(func() string { return openPage(handler, start).text }).WithTimeout(soon).Should(And(
 			ContainSubstring("Widget "+namespace+"/one"), ContainSubstring("Widget "+namespace+"/other"), ContainSubstring(said),
 		))
-		p.settled(ctx, "one") // the status shows before its pass has ended
 
 		todo, seen := []string{start}, map[string]shownPage{}
 		for len(todo) > 0 {
@@ -92,12 +92,12 @@ var _ = Describe("the page of explanations", func() {
 			if _, known := seen[path]; known {
 				continue
 			}
-			found := opened(handler, path)
+			found := openPage(handler, path)
 			seen[path] = found
-			Expect(strings.Count(strings.Join(found.tags, " "), "script")).To(Equal(1), "its own, and none of an owner: %s", path)
-			Expect(found.header.Get("Content-Security-Policy")).To(And(HavePrefix("default-src 'none'"), ContainSubstring("script-src 'sha256-")))
+			Expect(found.tags).NotTo(ContainElement("script"), path)
+			Expect(found.header.Get("Content-Security-Policy")).To(Equal("default-src 'none'; style-src 'unsafe-inline'"))
 			for _, link := range found.links {
-				Expect(link).To(HavePrefix("?"), "it stays where it is served")
+				Expect(link).To(HavePrefix("?"), "a link leads to another server")
 				todo = append(todo, controller.ExplainPath+link)
 			}
 		}
@@ -117,44 +117,11 @@ var _ = Describe("the page of explanations", func() {
 		Expect(flow.text).To(And(ContainSubstring("/v1/ConfigMap"), ContainSubstring("create, patch")))
 
 		Expect(change(ctx, c, one, func(w *widget.Widget) { w.Spec.Message = "fine" })).To(Succeed())
-		Eventually(func() string { return opened(handler, of("one")).text }).WithTimeout(soon).Should(And(
+		Eventually(func() string { return openPage(handler, of("one")).text }).WithTimeout(soon).Should(And(
 			ContainSubstring("Widget "+namespace+"/one (controller page): ready"), Not(ContainSubstring(said)),
 		))
-		Expect(slices.ContainsFunc(opened(handler, start+"&state=NotReady").links, func(link string) bool {
+		Expect(slices.ContainsFunc(openPage(handler, start+"&state=NotReady").links, func(link string) bool {
 			return strings.Contains(link, "name="+client.ObjectKeyFromObject(one).Name+"&")
 		})).To(BeFalse())
-	})
-
-	It("answers who waits when something has changed, and not before", func(ctx context.Context) {
-		namespace, c := env.Namespace(GinkgoTB()), admin()
-		b := controller.New("waited", &probe{}).Options(settings()).Build()
-		runs{}.start(namespace, func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
-		Expect(c.Create(ctx, newWidget(namespace, "one"))).To(Succeed())
-		handler := controller.ExplainHandler(b)
-		ask := func(tag string, wait string) *httptest.ResponseRecorder {
-			request := httptest.NewRequest(http.MethodGet, controller.ExplainPath, nil)
-			request.Header.Set("If-None-Match", tag)
-			request.Header.Set("Prefer", wait)
-			answer := httptest.NewRecorder()
-			handler.ServeHTTP(answer, request)
-			return answer
-		}
-		Eventually(func() string { return ask("", "").Body.String() }).WithTimeout(soon).Should(ContainSubstring("/one: Ready"))
-		tag := ask("", "").Header().Get("ETag")
-		Expect(ask(tag, "").Code).To(Equal(http.StatusNotModified))
-		Expect(ask(tag, "wait=1").Code).To(Equal(http.StatusNotModified))
-		answered := make(chan *httptest.ResponseRecorder, 1)
-		go func() {
-			answer := ask(tag, "wait=5")
-			for answer.Code == http.StatusNotModified { // the machine may be slow
-				answer = ask(tag, "wait=5")
-			}
-			answered <- answer
-		}()
-		Consistently(answered).WithTimeout(pause).ShouldNot(Receive())
-		Expect(c.Create(ctx, newWidget(namespace, "two"))).To(Succeed())
-		var answer *httptest.ResponseRecorder
-		Eventually(answered).WithTimeout(soon).Should(Receive(&answer))
-		Expect(answer.Body.String()).To(ContainSubstring("/two: "))
 	})
 })

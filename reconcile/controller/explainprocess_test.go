@@ -55,7 +55,7 @@ var _ = Describe("an explanation of a process that does not reconcile the owner"
 	It("names the shard", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		options := settings()
-		options.Shard = &controller.Shard{Name: "a", Of: func(o client.Object) string { return o.GetLabels()[shardLabel] }}
+		options.Shard = &controller.Shard{Name: "a", Label: shardLabel}
 		b := controller.New("shard-a", &probe{}).Options(options).Build()
 		runs{}.start(namespace, func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
 		mine, other := newWidget(namespace, "mine"), newWidget(namespace, "other")
@@ -64,7 +64,7 @@ var _ = Describe("an explanation of a process that does not reconcile the owner"
 		Expect(c.Create(ctx, other)).To(Succeed())
 		Eventually(func() string { return explained(ctx, b, mine)().State() }).WithTimeout(soon).Should(Equal("Ready"))
 		Eventually(func() string { return explained(ctx, b, other)().String() }).WithTimeout(soon).
-			Should(ContainSubstring(`ask the process of shard "b": this process is of shard "a"`))
+			Should(ContainSubstring(`this process has no such owner in its shard "a": ask the processes of the other shards`))
 		Expect(explained(ctx, b, newWidget(namespace, "none"))().String()).To(ContainSubstring("ask the processes of the other shards"))
 	})
 

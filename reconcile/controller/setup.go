@@ -129,8 +129,7 @@ func (c *Controller) observed(
 		Elected: mgr.Elected(),
 	}
 	if options.Shard != nil {
-		part := shards.PartOf(options.Shard)
-		c.explainer.Shard, c.explainer.ShardName = part.Of, part.Name
+		c.explainer.InShard, c.explainer.Shard = options.Shard.Has(), options.Shard.Name
 	}
 	if c.store != nil {
 		c.explainer.Groups = c.store

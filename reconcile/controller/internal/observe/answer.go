@@ -1,10 +1,8 @@
 package observe
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"bytes"
 	"encoding/json"
-	"strings"
 )
 
 // showDataflow selects the view of the kinds that the controllers watch, read and write, instead of owners.
@@ -24,27 +22,16 @@ type answer struct {
 	data   any
 }
 
-// rendered is an answer in one format.
-type rendered struct {
-	status        int
-	content, body string
-	tag           string // the ETag of the body
-}
-
-func (a *answer) render(form string) (*rendered, error) {
-	out := &rendered{status: a.status, body: a.text, content: "text/plain; charset=utf-8"}
-	var err error
-	switch form {
+// render returns the body in a format, and its content type.
+func (a *answer) render(format string) (body []byte, content string, err error) {
+	switch format {
 	case formJSON:
-		var raw []byte
-		raw, err = json.MarshalIndent(a.data, "", "  ")
-		out.body, out.content = string(raw), "application/json"
+		body, err = json.MarshalIndent(a.data, "", "  ")
+		return body, "application/json", err
 	case formHTML:
-		var page strings.Builder
+		var page bytes.Buffer
 		err = pages.ExecuteTemplate(&page, a.page, a.data)
-		out.body, out.content = page.String(), "text/html; charset=utf-8"
+		return page.Bytes(), "text/html; charset=utf-8", err
 	}
-	sum := sha256.Sum256([]byte(out.body))
-	out.tag = `"` + hex.EncodeToString(sum[:16]) + `"`
-	return out, err
+	return []byte(a.text), "text/plain; charset=utf-8", nil
 }

@@ -39,8 +39,8 @@ type Explainer struct {
 	Elected    <-chan struct{}                   // closed when this process leads, or needs no leader election
 	Caches     *Caches                           // the caches of the controller
 	Triggers   *trigger.Triggers                 // the owners that wait in the queue
-	Shard      func(owner client.Object) string  // returns the shard of an owner; nil if one process reconciles all owners
-	ShardName  string                            // of this process
+	InShard    func(owner client.Object) bool    // reports whether an owner is in the shard of this process; nil without shards
+	Shard      string                            // the name of the shard of this process
 }
 
 // Explain explains the state of the owner.
@@ -102,15 +102,9 @@ func (e *Explainer) process(out *explain.Owner, key types.NamespacedName, owner 
 			return
 		}
 	}
-	if e.Shard != nil {
-		switch {
-		case owner == nil:
-			out.Process, out.Waits = explain.ProcessOtherShard, fmt.Sprintf("shard %q, whose process this is, has no such owner: ask the processes of the other shards", e.ShardName)
-			return
-		case e.Shard(owner) != e.ShardName:
-			out.Process, out.Waits = explain.ProcessOtherShard, fmt.Sprintf("ask the process of shard %q: this process is of shard %q", e.Shard(owner), e.ShardName)
-			return
-		}
+	if e.InShard != nil && (owner == nil || !e.InShard(owner)) {
+		out.Process, out.Waits = explain.ProcessOtherShard, fmt.Sprintf("this process has no such owner in its shard %q: ask the processes of the other shards", e.Shard)
+		return
 	}
 	if others, waits := e.Triggers.Waiting(key); waits && out.Waits == "" {
 		out.Waits = fmt.Sprintf("an event of the owner waits in the queue, with those of %d other owners", others)

@@ -27,15 +27,7 @@ func Handler(explainers func() []*Explainer) http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), explainTimeout)
 		defer cancel()
-		known := explainers()
-		look := func() (*rendered, error) {
-			found, err := answered(ctx, r.URL.Query(), known)
-			if err != nil {
-				return nil, err
-			}
-			return found.render(r.URL.Query().Get("format"))
-		}
-		answer, err := changed(ctx, known, r.Header, look)
+		found, err := answered(ctx, r.URL.Query(), explainers())
 		switch {
 		case errors.Is(err, errUnknownKind):
 			http.Error(w, err.Error(), http.StatusNotFound)
@@ -44,7 +36,7 @@ func Handler(explainers func() []*Explainer) http.Handler {
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		default:
-			answer.write(w, r.Header.Get("If-None-Match"))
+			found.write(w, r.URL.Query().Get("format"))
 		}
 	})
 }
@@ -82,18 +74,18 @@ func answered(ctx context.Context, query url.Values, explainers []*Explainer) (*
 	return &answer{status, text.String(), "owners", owners}, nil
 }
 
-// write sends the body, or status 304 if the client already has it.
-func (a *rendered) write(w http.ResponseWriter, has string) {
+// write sends the answer in a format.
+func (a *answer) write(w http.ResponseWriter, format string) {
+	body, content, err := a.render(format)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Cache-Control", "no-store")
-	header.Set("ETag", a.tag)
-	if has == a.tag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	header.Set("Content-Type", a.content)
+	header.Set("Content-Type", content)
 	w.WriteHeader(a.status)
-	_, _ = w.Write([]byte(a.body))
+	_, _ = w.Write(body)
 }

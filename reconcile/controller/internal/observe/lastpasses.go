@@ -40,7 +40,6 @@ type LastPasses struct {
 
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*recalled
-	told   []chan<- struct{} // receive a signal after each pass
 }
 
 // recalled is the record of one owner.
@@ -128,28 +127,6 @@ func (r *LastPasses) Ended(owner types.NamespacedName) {
 	}
 }
 
-// Tell signals passes on the channel until the returned function is called. It does not block on a full channel.
-func (r *LastPasses) Tell(news chan<- struct{}) (end func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.told = append(r.told, news)
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.told = slices.DeleteFunc(r.told, func(other chan<- struct{}) bool { return other == news })
-	}
-}
-
-// tell signals that a pass has ended.
-func (r *LastPasses) tell() {
-	for _, news := range r.told {
-		select {
-		case news <- struct{}{}:
-		default:
-		}
-	}
-}
-
 // Wait records that a pass is deferred. It ignores owners without a record.
 func (r *LastPasses) Wait(owner types.NamespacedName, why string, rest time.Duration) {
 	r.mu.Lock()
@@ -163,7 +140,6 @@ func (r *LastPasses) Wait(owner types.NamespacedName, why string, rest time.Dura
 func (r *LastPasses) done(report *reconcile.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	defer r.tell()
 	if report.Gone {
 		delete(r.owners, report.Request.NamespacedName)
 		return
