@@ -5,7 +5,7 @@ import "slices"
 // controllerFloors are those of the parts of the controller, each above those before it.
 func controllerFloors(whole []string) map[string][]string {
 	const rooms = "reconcile/controller/internal/"
-	order := []string{rooms + "rights", "reconcile/controller/dataflow", rooms + "tracking", rooms + "shards", rooms + "sparse", rooms + "declaration", rooms + "description", rooms + "trigger", rooms + "tracked", rooms + "observe", rooms + "watching", rooms + "groups", rooms + "dryrun", rooms + "multicluster"}
+	order := []string{rooms + "rights", "reconcile/controller/dataflow", rooms + "tracking", rooms + "shards", rooms + "sparse", rooms + "declaration", rooms + "description", rooms + "trigger", rooms + "queue", rooms + "tracked", rooms + "observe", rooms + "watching", rooms + "groups", rooms + "dryrun", rooms + "multicluster"}
 	out := map[string][]string{}
 	for i, room := range order {
 		out[room] = append(slices.Clone(whole), order[:i]...)

@@ -1,7 +1,11 @@
 package controller
 
 import (
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/queue"
 )
 
 // defaultConcurrency is the default number of owners that are reconciled concurrently. A reconciliation that uses its full
@@ -24,4 +28,12 @@ func (c *Controller) concurrency(mgr manager.Manager, kind string) int {
 	default:
 		return defaultConcurrency
 	}
+}
+
+// newQueue returns the constructor of the queue; nil, which is controller-runtime's default, for a manager without priority queues.
+func newQueue(mgr manager.Manager) func(string, workqueue.TypedRateLimiter[ctrl.Request]) workqueue.TypedRateLimitingInterface[ctrl.Request] {
+	if prioritized := mgr.GetControllerOptions().UsePriorityQueue; prioritized != nil && !*prioritized {
+		return nil
+	}
+	return queue.New
 }

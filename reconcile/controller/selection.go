@@ -180,8 +180,12 @@ func (c *Controller) releaseOwners(mgr manager.Manager, controller ctrlcontrolle
 	return mgr.Add(r)
 }
 
-// unfiltered returns the error of a selection by a field by which the cache does not filter.
-func (c *Controller) unfiltered(field string) error {
+// checkFilter returns an error if the owners are selected by a field by which the cache does not filter.
+func (c *Controller) checkFilter(owner *declaration.Kind) error {
+	field := owner.ServerField()
+	if field == "" || c.informers != nil {
+		return nil
+	}
 	return fmt.Errorf("controller %q: option Filter of Owners: only the API server evaluates %s: make the manager with the cache options that CacheOptions "+
 		"returns for this controller, with no other controller that uses objects of the kind, or select with Where", c.name, field)
 }

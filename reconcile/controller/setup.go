@@ -60,11 +60,8 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err := errors.Join(multicluster.Check(mgr, kinds), shards.Check(c.options.Shard, c.name, c.store != nil), locateKinds(mgr, kinds)); err != nil {
 		return err
 	}
-	if err := checkStatus(mgr, kinds); err != nil {
+	if err := errors.Join(checkStatus(mgr, kinds), c.checkFilter(kinds.Kinds[0])); err != nil {
 		return err
-	}
-	if field := kinds.Kinds[0].ServerField(); field != "" && c.informers == nil {
-		return c.unfiltered(field)
 	}
 	if err := c.names().Claim(mgr, kinds.Kinds[0].GroupKind()); err != nil {
 		return err
@@ -102,14 +99,15 @@ func (c *Controller) setup(mgr manager.Manager) error {
 		CacheSyncTimeout:        options.SyncTimeout,
 		SkipNameValidation:      skip(options.SkipNameValidation),
 		EnableWarmup:            new(true), // a standby is ready when its caches have synced
+		NewQueue:                newQueue(mgr),
 	})
 	if err != nil {
 		return fmt.Errorf("controller %q: %w", c.name, err)
 	}
-	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken)); err != nil {
+	if err := errors.Join(controller.Watch(again), reads.Outside.Watch(controller, mgr.Elected(), woken), c.releaseOwners(mgr, controller)); err != nil {
 		return fmt.Errorf("controller %q: %w", c.name, err)
 	}
-	if err := errors.Join(c.observed(mgr, reads, observer, joined, options), c.releaseOwners(mgr, controller)); err != nil {
+	if err := c.observed(mgr, reads, observer, joined, options); err != nil {
 		return err
 	}
 	c.explainer.Caches, c.explainer.Triggers = synced, woken

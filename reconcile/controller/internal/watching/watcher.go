@@ -28,7 +28,7 @@ import (
 type Queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 
 // PriorityEdit is the priority of an owner that a user has edited or deleted. It precedes all waiting owners: other events have
-// priority 0, those of initial lists and resyncs have less.
+// priority 0, those of initial lists and resyncs have less. Package queue ranks owners of one priority by their namespaces.
 const PriorityEdit = 100
 
 // Groups are owners that are not objects.
