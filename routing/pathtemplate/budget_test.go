@@ -134,8 +134,8 @@ func TestBudgetDepth(t *testing.T) {
 	}
 }
 
-// TestBudgetLeavesRoom: what paths are made of takes a small part of the budget, on a large object too.
-func TestBudgetLeavesRoom(t *testing.T) {
+// TestBudgetAllowsUsualTemplates: what paths are made of takes a small part of the budget, on a large object too.
+func TestBudgetAllowsUsualTemplates(t *testing.T) {
 	t.Parallel()
 	const template = `/{.metadata.namespace}/{.metadata.labels['team']}/{.spec.count}/{.spec.env[17].name}/{.spec.env[?(@.name=="NAME_99")].name}`
 	steps, limit := pathtemplate.Spent(template, newLargeWidget(), pathtemplate.Options{Steps: 1 << 30})
