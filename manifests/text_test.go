@@ -116,7 +116,7 @@ func checkText(t *testing.T, sets map[string]*manifests.Set, text string) {
 	for place, test := range textPlaces {
 		var got manifests.Object
 		var err error
-		casecost.Hold(t, func() { got, err = sets[place].Render("x.yaml", text) })
+		casecost.Check(t, func() { got, err = sets[place].Render("x.yaml", text) })
 		if err != nil {
 			if located := (*manifests.Error)(nil); !errors.As(err, &located) {
 				t.Errorf("%s: %q gives %T, want a manifests.Error: %v", place, text, err, err)

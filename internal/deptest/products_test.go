@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// products are words of the products that the examples rebuild, and of the
-// projects that these build on. They have no place in the library: what differs
-// from product to product is an input.
+// products matches names of the products in the examples, and of the projects
+// that they use. The library must not contain them: product-specific values are
+// inputs.
 var products = regexp.MustCompile(`(?i)\b(aim|aimservices?|eai\.amd|maas|opendatahub|modelmesh|model[-_ ]?registry|trustyai|` +
 	`kserve|inferenceservices?|servingruntimes?|kuadrant|istio|kueue|openshift|rhoai)\b`)
 
@@ -44,7 +44,7 @@ func TestNoProductInTheLibrary(t *testing.T) {
 			return nil
 		}
 
-		checkWords(t, path, name)
+		checkProducts(t, path, name)
 
 		return nil
 	})
@@ -53,7 +53,7 @@ func TestNoProductInTheLibrary(t *testing.T) {
 	}
 }
 
-func checkWords(t *testing.T, path, name string) {
+func checkProducts(t *testing.T, path, name string) {
 	t.Helper()
 
 	data, err := os.ReadFile(path)
@@ -66,7 +66,7 @@ func checkWords(t *testing.T, path, name string) {
 		number++
 
 		if word := products.FindString(line); word != "" {
-			t.Errorf("%s:%d: %q belongs into examples/", name, number, word)
+			t.Errorf("%s:%d: %q: move it to examples/", name, number, word)
 		}
 	}
 }

@@ -27,14 +27,14 @@ const (
 	failingPasses = 2
 )
 
-// begin is the start time of each story on the engine's clock.
+// begin is the start time of each sequence on the engine's clock.
 var begin = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
-// story is one owner and the events of its children.
-type story struct {
+// sequence is one owner and the events of its children.
+type sequence struct {
 	oracle *Oracle
 	tally  *Tally
-	ctx    context.Context //nolint:containedctx // lives as long as the story
+	ctx    context.Context //nolint:containedctx // lives as long as the sequence
 	number int
 	random *rand.Rand
 
@@ -55,14 +55,14 @@ type story struct {
 	steps  int
 }
 
-// Tell runs one story. It returns nil if no property was violated. An error is about the environment, not the engine.
-func (o *Oracle) Tell(ctx context.Context, number int) (*Failure, error) {
-	return o.tell(ctx, number, "", nil, o.Tally)
+// Run runs one sequence. It returns nil if no property was violated. An error is about the environment, not the engine.
+func (o *Oracle) Run(ctx context.Context, number int) (*Failure, error) {
+	return o.run(ctx, number, "", nil, o.Tally)
 }
 
-// tell runs a story without the steps in skip. The attempt makes the names unique.
-func (o *Oracle) tell(ctx context.Context, number int, attempt string, skip map[int]bool, tally *Tally) (*Failure, error) {
-	s := &story{
+// run runs a sequence without the steps in skip. The attempt makes the names unique.
+func (o *Oracle) run(ctx context.Context, number int, attempt string, skip map[int]bool, tally *Tally) (*Failure, error) {
+	s := &sequence{
 		oracle: o, tally: tally, ctx: ctx, number: number, clock: testingclock.NewFakeClock(begin),
 		random: rand.New(rand.NewPCG(o.seed, uint64(number))), //nolint:gosec // to be repeated
 	}
@@ -89,29 +89,29 @@ func (o *Oracle) tell(ctx context.Context, number int, attempt string, skip map[
 		}
 	}
 	if s.broken == "" {
-		if err := s.letGo(); err != nil {
+		if err := s.withdraw(); err != nil {
 			return nil, err
 		}
 	}
 	if s.broken != "" {
-		return &Failure{Promise: s.broken, Story: s.lines, Seed: o.seed, Number: number, Steps: s.steps}, nil
+		return &Failure{Property: s.broken, Sequence: s.lines, Seed: o.seed, Number: number, Steps: s.steps}, nil
 	}
 	return nil, nil
 }
 
-func (s *story) say(format string, args ...any) {
+func (s *sequence) record(format string, args ...any) {
 	s.lines = append(s.lines, fmt.Sprintf(format, args...))
 }
 
 // begin plans the children and starts the engine.
-func (s *story) begin() error {
+func (s *sequence) begin() error {
 	switch s.random.IntN(12) {
 	case 0:
 		s.transform = apply.ShortenManagedFields(fieldManager)
-		s.say("the cache shortens managedFields")
+		s.record("the cache shortens managedFields")
 	case 1:
 		s.transform, s.strips = stripManagedFields, true
-		s.say("the cache strips managedFields")
+		s.record("the cache strips managedFields")
 	}
 	for i := range 1 + s.random.IntN(2) {
 		if err := s.addChild(fmt.Sprintf("%s-%d", s.owner.Name, i)); err != nil {
@@ -122,7 +122,7 @@ func (s *story) begin() error {
 }
 
 // addChild plans a child that the server accepts.
-func (s *story) addChild(name string) error {
+func (s *sequence) addChild(name string) error {
 	kinds := s.oracle.everyday
 	if s.random.IntN(2) == 0 {
 		kinds = s.oracle.custom
@@ -170,19 +170,19 @@ func (s *story) addChild(name string) error {
 	return nil
 }
 
-func (s *story) add(c *child) {
+func (s *sequence) add(c *child) {
 	c.accepted = c.now
 	s.children = append(s.children, c)
-	s.say("child %s %s as %s, %s, rules %v: %s", c.kind.gvk.Kind, c.key.Name, c.now.form, modes[c.mode], c.now.rules, full(c.now.content))
+	s.record("child %s %s as %s, %s, rules %v: %s", c.kind.gvk.Kind, c.key.Name, c.now.form, modes[c.mode], c.now.rules, full(c.now.content))
 	if c.kind.custom {
-		s.say("  schema: %s", full(c.kind.shape.Properties["spec"].Schema()))
+		s.record("  schema: %s", full(c.kind.shape.Properties["spec"].Schema()))
 	}
 }
 
-var modes = map[apply.Mode]string{apply.Own: "owned", apply.Shared: "shared", apply.Contribute: "contributed to", apply.Once: "made once"} //nolint:gochecknoglobals // a table
+var modes = map[apply.Mode]string{apply.Own: "owned", apply.Shared: "shared", apply.Contribute: "contributed to", apply.Once: "created once"} //nolint:gochecknoglobals // a table
 
 // addContribution plans a few fields of another owner's object.
-func (s *story) addContribution(c *child) error {
+func (s *sequence) addContribution(c *child) error {
 	c.theirs = c.now.content
 	if part, ok := thin(s.random, c.now.content).(map[string]any); ok {
 		value, _ := c.kind.shape.Mutate(s.random, part)
@@ -196,7 +196,7 @@ func (s *story) addContribution(c *child) error {
 }
 
 // make creates the object for a contribution.
-func (s *story) make(c *child) error {
+func (s *sequence) make(c *child) error {
 	o := c.reference()
 	u, _ := o.(*unstructured.Unstructured)
 	for name, value := range runtime.DeepCopyJSON(c.theirs) {
@@ -204,7 +204,7 @@ func (s *story) make(c *child) error {
 			u.Object[name] = value
 		}
 	}
-	s.say("   %s is made by its owner: %s", c.key.Name, full(c.theirs))
+	s.record("   %s is created by its owner: %s", c.key.Name, full(c.theirs))
 	if err := s.oracle.client.Create(s.ctx, o, client.FieldOwner("its-owner")); err != nil {
 		return fmt.Errorf("create %s %s for a contribution: %w", c.kind.gvk.Kind, c.key, err)
 	}
@@ -212,7 +212,7 @@ func (s *story) make(c *child) error {
 }
 
 // creatable checks with a dry run whether the server accepts the plan.
-func (s *story) creatable(c *child, next intention) bool {
+func (s *sequence) creatable(c *child, next intention) bool {
 	old := c.now
 	c.now = next
 	defer func() { c.now = old }()
@@ -223,12 +223,12 @@ func (s *story) creatable(c *child, next intention) bool {
 	return s.oracle.client.Patch(s.ctx, c.reference(), captured.patch(), captured.dryRun()...) == nil
 }
 
-func (s *story) options() apply.Options {
+func (s *sequence) options() apply.Options {
 	return apply.Options{FieldManager: fieldManager, FormerManagers: []string{formerManager}, Clock: s.clock}
 }
 
 // restart replaces the engine by one without memory, and the cache by an up-to-date one.
-func (s *story) restart() error {
+func (s *sequence) restart() error {
 	shown := newCache()
 	s.client = &engineClient{Client: s.oracle.client, cache: shown}
 	engine, err := engine.New(s.client, liveReader{s.client}, s.options())
@@ -246,7 +246,7 @@ func (s *story) restart() error {
 }
 
 // refresh reads the child from the API server and shows it in the cache.
-func (s *story) refresh(c *child) error {
+func (s *sequence) refresh(c *child) error {
 	o, err := s.read(c)
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (s *story) refresh(c *child) error {
 }
 
 // read reads the child from the API server.
-func (s *story) read(c *child) (client.Object, error) {
+func (s *sequence) read(c *child) (client.Object, error) {
 	o := c.kind.newObject(c.now.form)
 	err := s.oracle.client.Get(s.ctx, c.key, o)
 	if apierrors.IsNotFound(err) {
@@ -276,8 +276,8 @@ func (s *story) read(c *child) (client.Object, error) {
 	return o, nil
 }
 
-// clean deletes the objects of the story.
-func (s *story) clean() {
+// clean deletes the objects of the sequence.
+func (s *sequence) clean() {
 	for _, c := range s.children {
 		s.remove(c)
 	}
@@ -286,7 +286,7 @@ func (s *story) clean() {
 }
 
 // remove deletes the child and its finalizers, because no controller removes the protection of a volume.
-func (s *story) remove(c *child) {
+func (s *sequence) remove(c *child) {
 	_ = s.oracle.client.Delete(s.ctx, c.reference(), client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if c.kind.gvk.Kind == "PersistentVolumeClaim" {
 		none := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))

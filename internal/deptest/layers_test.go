@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// floors reports which packages of ours each package may import. A package that
-// is missing here may import none, so a new one has to be given its floor.
-func floors() map[string][]string {
+// layers reports which packages of ours each package may import. A package that
+// is missing here may import none, so a new one has to be added.
+func layers() map[string][]string {
 	const loop, problem = "reconcile/internal/pipeline", "routing/internal/problem"
 	const fresh = "reconcile/internal/freshness"
 	core := []string{"conditions", "health", fresh, "reconcile/internal/conditionlist"}
 	engine := append(slices.Clone(core), "reconcile/apply", "reconcile/internal/status", "reconcile/internal/derived")
 	author := []string{"conditions", "health", "reconcile/apply", "reconcile"}
-	whole := append(slices.Clone(engine), "reconcile", loop)
+	all := append(slices.Clone(engine), "reconcile", loop)
 
 	out := map[string][]string{
 		".":                                nil,
@@ -43,8 +43,8 @@ func floors() map[string][]string {
 		loop:                               append(slices.Clone(engine), "reconcile"),
 		"reconcile/children":               append(slices.Clone(author), "internal/fingerprint", "internal/recent", "manifests"),
 		"reconcile/secrets":                author,
-		"reconcile/internal/external":      append(slices.Clone(whole), "internal/text"),
-		"reconcile/external":               append(slices.Clone(whole), "reconcile/internal/external"),
+		"reconcile/internal/external":      append(slices.Clone(all), "internal/text"),
+		"reconcile/external":               append(slices.Clone(all), "reconcile/internal/external"),
 		"reconcile/admission":              {"defaulting"},
 		"reconcile/since":                  {"reconcile/apply"},
 		"reconcile/runonce":                author,
@@ -59,62 +59,62 @@ func floors() map[string][]string {
 		},
 		"reconcile/operator/internal/certificate": nil,
 	}
-	maps.Copy(out, engineFloors())
-	maps.Copy(out, kitFloors(whole))
-	maps.Copy(out, controllerFloors(whole))
+	maps.Copy(out, engineLayers())
+	maps.Copy(out, kitLayers(all))
+	maps.Copy(out, controllerLayers(all))
 
 	return out
 }
 
-// kitFloors are those of the test kit: what a test sees stands on rooms that each do one thing.
-func kitFloors(whole []string) map[string][]string {
+// kitLayers returns the layers of the test kit, from the lowest to the highest.
+func kitLayers(all []string) map[string][]string {
 	const kit = "reconcile/reconciletest"
-	const room = kit + "/internal/"
-	bottom := []string{room + "randomname", room + "objects", room + "passlog", kit + "/requests", room + "rights", room + "schedule"}
-	described := append(slices.Clone(bottom), room+"apiserver", kit+"/environment", room+"finding", room+"description")
-	connected := append(slices.Clone(described), room+"world", room+"transport", room+"view")
-	told := append(slices.Clone(connected), room+"run", room+"story")
-	judged := append(slices.Clone(told), room+"difference", room+"verdict")
+	const internal = kit + "/internal/"
+	bottom := []string{internal + "randomname", internal + "objects", internal + "passlog", kit + "/requests", internal + "rights", internal + "schedule"}
+	described := append(slices.Clone(bottom), internal+"apiserver", kit+"/environment", internal+"finding", internal+"description")
+	connected := append(slices.Clone(described), internal+"world", internal+"transport", internal+"view")
+	runs := append(slices.Clone(connected), internal+"run", internal+"story")
+	checks := append(slices.Clone(runs), internal+"difference", internal+"verdict")
 
 	return map[string][]string{
-		room + "apirules":    nil,
-		room + "crdschema":   nil,
-		room + "randomname":  nil,
-		room + "objects":     nil,
-		room + "passlog":     nil,
-		kit + "/requests":    nil,
-		room + "finding":     nil,
-		room + "rights":      {kit + "/requests"},
-		room + "schedule":    {room + "objects"},
-		room + "apiserver":   {"internal/plural", room + "apirules", room + "crdschema", room + "objects"},
-		kit + "/environment": {kit + "/requests", room + "rights"},
-		room + "description": {room + "apiserver", room + "randomname", kit + "/environment", room + "finding", room + "objects"},
-		room + "world":       append(slices.Clone(described), "internal/plural", "health", "reconcile/internal/external"),
-		room + "transport":   append(slices.Clone(described), room+"world"),
-		room + "view":        append(slices.Clone(described), room+"world", room+"transport"),
-		room + "run":         append(slices.Clone(connected), "reconcile/internal/external"),
-		room + "difference":  {room + "objects", room + "world"},
-		room + "story":       append(slices.Clone(connected), room+"run"),
-		room + "faults":      told,
-		room + "verdict":     append(slices.Clone(told), room+"difference"),
-		room + "drift":       judged,
-		room + "search":      append(slices.Clone(judged), room+"faults", room+"drift"),
-		kit + "/matchers":    nil,
-		kit + "/values":      {room + "crdschema", room + "description", room + "objects", room + "search"},
-		kit + "/check":       {room + "finding"},
-		kit + "/lint":        {"reconcile", "reconcile/apply", "reconcile/controller/dataflow"},
-		kit + "/rights":      {kit + "/requests", room + "rights"},
-		kit: slices.Concat(whole, connected,
-			[]string{room + "run", room + "search", "reconcile/controller", "reconcile/controller/dataflow"}),
+		internal + "apirules":    nil,
+		internal + "crdschema":   nil,
+		internal + "randomname":  nil,
+		internal + "objects":     nil,
+		internal + "passlog":     nil,
+		kit + "/requests":        nil,
+		internal + "finding":     nil,
+		internal + "rights":      {kit + "/requests"},
+		internal + "schedule":    {internal + "objects"},
+		internal + "apiserver":   {"internal/plural", internal + "apirules", internal + "crdschema", internal + "objects"},
+		kit + "/environment":     {kit + "/requests", internal + "rights"},
+		internal + "description": {internal + "apiserver", internal + "randomname", kit + "/environment", internal + "finding", internal + "objects"},
+		internal + "world":       append(slices.Clone(described), "internal/plural", "health", "reconcile/internal/external"),
+		internal + "transport":   append(slices.Clone(described), internal+"world"),
+		internal + "view":        append(slices.Clone(described), internal+"world", internal+"transport"),
+		internal + "run":         append(slices.Clone(connected), "reconcile/internal/external"),
+		internal + "difference":  {internal + "objects", internal + "world"},
+		internal + "story":       append(slices.Clone(connected), internal+"run"),
+		internal + "faults":      runs,
+		internal + "verdict":     append(slices.Clone(runs), internal+"difference"),
+		internal + "drift":       checks,
+		internal + "search":      append(slices.Clone(checks), internal+"faults", internal+"drift"),
+		kit + "/matchers":        nil,
+		kit + "/values":          {internal + "crdschema", internal + "description", internal + "objects", internal + "search"},
+		kit + "/check":           {internal + "finding"},
+		kit + "/lint":            {"reconcile", "reconcile/apply", "reconcile/controller/dataflow"},
+		kit + "/rights":          {kit + "/requests", internal + "rights"},
+		kit: slices.Concat(all, connected,
+			[]string{internal + "run", internal + "search", "reconcile/controller", "reconcile/controller/dataflow"}),
 	}
 }
 
-func TestFloors(t *testing.T) {
+func TestLayers(t *testing.T) {
 	t.Parallel()
 
-	for name := range floors() {
+	for name := range layers() {
 		if _, exists := packages(t)[strings.TrimSuffix(modulePath+"/"+name, "/.")]; !exists {
-			t.Errorf("floors has %s, and there is no such package", name)
+			t.Errorf("layers lists %s, but no such package exists", name)
 		}
 	}
 
@@ -124,16 +124,16 @@ func TestFloors(t *testing.T) {
 			continue
 		}
 
-		allowed, known := floors()[name]
+		allowed, known := layers()[name]
 		if !known {
-			t.Errorf("package %s stands on no floor: give it one in floors, and in docs/design.md", name)
+			t.Errorf("package %s is in no layer: add it to layers and to docs/design.md", name)
 
 			continue
 		}
 
 		for _, imported := range pkg.Imports {
 			if below, mine := ours(imported); mine && !slices.Contains(allowed, below) {
-				t.Errorf("%s imports %s; it may import %v of ours", name, below, allowed)
+				t.Errorf("%s imports %s; want only %v of this module", name, below, allowed)
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func TestExamplesImportNoInternals(t *testing.T) {
 	for path, pkg := range found {
 		for _, imported := range slices.Concat(pkg.Imports, pkg.TestImports, pkg.XTestImports) {
 			if name, mine := ours(imported); mine && strings.HasPrefix(name, "internal/") {
-				t.Errorf("%s imports %s, which users cannot", path, name)
+				t.Errorf("%s imports %s, which users cannot import", path, name)
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func TestPackageNames(t *testing.T) {
 
 	for path, pkg := range packages(t) {
 		if name, mine := ours(path); mine && slices.Contains(empty, pkg.Name) {
-			t.Errorf("package %s: the name %q does not say what the package gives", name, pkg.Name)
+			t.Errorf("package %s: the name %q does not describe the package", name, pkg.Name)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func TestLibraryRequirements(t *testing.T) {
 		"k8s.io/api",
 		"k8s.io/apiextensions-apiserver",
 		"k8s.io/apimachinery",
-		"k8s.io/apiserver", // schemas and CEL of the fake world of reconciletest, which TestCELStaysInTheKit keeps out of operators
+		"k8s.io/apiserver", // schemas and CEL of the fake world of reconciletest, which TestOnlyTheKitImportsCEL keeps out of operators
 		"k8s.io/client-go",
 		"k8s.io/klog/v2",
 		"k8s.io/kube-openapi", // schemas of the fake world of reconciletest; in the graph through apimachinery
@@ -216,7 +216,7 @@ func TestLibraryRequirements(t *testing.T) {
 		}
 
 		if !slices.Contains(allowed, fields[0]) {
-			t.Errorf("go.mod requires %s directly: the library should do without, or the list in this test should say so", fields[0])
+			t.Errorf("go.mod requires %s directly: remove the requirement, or add it to the list in this test", fields[0])
 		}
 	}
 }
