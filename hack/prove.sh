@@ -38,7 +38,7 @@ echo "prove: planted defects in modelregistry, an hour or more"
 go -C hack/defects run . -root ../.. -product modelregistry
 
 echo "prove: every fault case on the fake and on a real API server, some minutes"
-RECONCILETEST_CASES=all go test -count=1 -timeout 1h -run '^TestFaultsInBothWorlds$' ./reconcile/reconciletest
+RECONCILETEST_CASES=all go test -count=1 -timeout 1h -run '^TestFaultsOnBothServers$' ./reconcile/reconciletest
 
 echo "prove: every case of Converge, and every recorded one, of every product"
 (cd examples && RECONCILETEST_CASES=all go test -count=1 -timeout 12h -run 'Converges?$|^TestMany$|^TestTwoProcesses$|^TestTwoShards$|^TestScenarios$|^TestAway$' ./...)

@@ -72,9 +72,9 @@ func kitLayers(all []string) map[string][]string {
 	const internal = kit + "/internal/"
 	bottom := []string{internal + "randomname", internal + "objects", internal + "passlog", kit + "/requests", internal + "rights", internal + "schedule"}
 	described := append(slices.Clone(bottom), internal+"apiserver", kit+"/environment", internal+"finding", internal+"description")
-	connected := append(slices.Clone(described), internal+"world", internal+"transport", internal+"view")
-	runs := append(slices.Clone(connected), internal+"run", internal+"story")
-	checks := append(slices.Clone(runs), internal+"difference", internal+"verdict")
+	connected := append(slices.Clone(described), internal+"cluster", internal+"transport", internal+"view")
+	runs := append(slices.Clone(connected), internal+"run", internal+"baseline")
+	checks := append(slices.Clone(runs), internal+"difference", internal+"checker")
 
 	return map[string][]string{
 		internal + "apirules":    nil,
@@ -89,14 +89,14 @@ func kitLayers(all []string) map[string][]string {
 		internal + "apiserver":   {"internal/plural", internal + "apirules", internal + "crdschema", internal + "objects"},
 		kit + "/environment":     {kit + "/requests", internal + "rights"},
 		internal + "description": {internal + "apiserver", internal + "randomname", kit + "/environment", internal + "finding", internal + "objects"},
-		internal + "world":       append(slices.Clone(described), "internal/plural", "health", "reconcile/internal/external"),
-		internal + "transport":   append(slices.Clone(described), internal+"world"),
-		internal + "view":        append(slices.Clone(described), internal+"world", internal+"transport"),
+		internal + "cluster":     append(slices.Clone(described), "internal/plural", "health", "reconcile/internal/external"),
+		internal + "transport":   append(slices.Clone(described), internal+"cluster"),
+		internal + "view":        append(slices.Clone(described), internal+"cluster", internal+"transport"),
 		internal + "run":         append(slices.Clone(connected), "reconcile/internal/external"),
-		internal + "difference":  {internal + "objects", internal + "world"},
-		internal + "story":       append(slices.Clone(connected), internal+"run"),
+		internal + "difference":  {internal + "objects", internal + "cluster"},
+		internal + "baseline":    append(slices.Clone(connected), internal+"run"),
 		internal + "faults":      runs,
-		internal + "verdict":     append(slices.Clone(runs), internal+"difference"),
+		internal + "checker":     append(slices.Clone(runs), internal+"difference"),
 		internal + "drift":       checks,
 		internal + "search":      append(slices.Clone(checks), internal+"faults", internal+"drift"),
 		kit + "/matchers":        nil,
