@@ -52,8 +52,8 @@ check: ## Format, vet, lint and test one package and what imports it directly, w
 CASES ?= 100000
 
 .PHONY: prove
-prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, STORY=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), plant defects in the examples, and run every case of Converge and every recorded one, some hours
-	@hack/prove.sh "$(CASES)" "$(SEED)" "$(STORY)"
+prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, SEQUENCE=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), plant defects in the examples, and run every case of Converge and every recorded one, some hours
+	@hack/prove.sh "$(CASES)" "$(SEED)" "$(SEQUENCE)"
 
 .PHONY: lint
 lint: ## Run the linters over all modules, and make prose

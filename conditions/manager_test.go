@@ -50,7 +50,7 @@ func TestManager(t *testing.T) {
 			managed: []string{"AReady"}, transitions: []string{"AReady"},
 		},
 		"message": {
-			reason:   "A new message alone is stored and not told.",
+			reason:   "A new message alone is stored without a transition.",
 			existing: []metav1.Condition{stored("AReady", "False", "Busy", "1 of 3")},
 			pass:     func(m *conditions.Manager) { m.MarkFalse("AReady", "Busy", "2 of 3") },
 			want: []metav1.Condition{{
@@ -60,7 +60,7 @@ func TestManager(t *testing.T) {
 			managed: []string{"AReady"},
 		},
 		"others": {
-			reason:   "What others wrote stays byte for byte and is not managed; Ready comes first.",
+			reason:   "Conditions of other writers are kept unchanged and are not managed; Ready comes first.",
 			existing: []metav1.Condition{stored("Theirs", "Unknown", "X", "y"), stored("Ready", "True", "R", "")},
 			pass:     func(m *conditions.Manager) { m.MarkUnknown("Another", "New", "") },
 			want: []metav1.Condition{
@@ -71,7 +71,7 @@ func TestManager(t *testing.T) {
 			managed: []string{"Another"}, transitions: []string{"Another"},
 		},
 		"stale": {
-			reason: "Of the stored conditions that were not set, those go that are ours; a removal is not told.",
+			reason: "RemoveStale deletes matching conditions that were not set, without a transition.",
 			existing: []metav1.Condition{
 				stored("GoneReady", "False", "R", ""), stored("Theirs", "True", "R", ""), stored("KeptReady", "True", "R", ""),
 			},
@@ -86,7 +86,7 @@ func TestManager(t *testing.T) {
 			managed: []string{"KeptReady"},
 		},
 		"deleted and set again": {
-			reason:   "The last word counts.",
+			reason:   "Setting a deleted condition restores it.",
 			existing: []metav1.Condition{stored("AReady", "True", "R", "")},
 			pass: func(m *conditions.Manager) {
 				m.Delete("AReady")
@@ -98,11 +98,11 @@ func TestManager(t *testing.T) {
 			managed: []string{"AReady"},
 		},
 		"kept": {
-			reason:   "Keep confirms what is stored, for this generation; of what is not stored it makes nothing.",
+			reason:   "Keep confirms a stored condition for this generation and does not create one.",
 			existing: []metav1.Condition{stored("AReady", "True", "R", "m")},
 			pass: func(m *conditions.Manager) {
 				if !m.Keep("AReady") || m.Keep("BReady") {
-					t.Error("Keep does not say what it did")
+					t.Error("Keep must report whether the condition is stored")
 				}
 			},
 			want: []metav1.Condition{
@@ -111,7 +111,7 @@ func TestManager(t *testing.T) {
 			managed: []string{"AReady"},
 		},
 		"stored twice": {
-			reason:   "The first of two conditions of one type counts.",
+			reason:   "The first of two conditions of one type is kept.",
 			existing: []metav1.Condition{stored("A", "True", "First", ""), stored("A", "False", "Second", "")},
 			pass:     func(*conditions.Manager) {},
 			want:     []metav1.Condition{stored("A", "True", "First", "")},
@@ -127,7 +127,7 @@ func TestManager(t *testing.T) {
 			managed: []string{"A"},
 		},
 		"repaired": {
-			reason: "What the API would refuse is repaired.",
+			reason: "Values that the API would reject are repaired.",
 			pass:   func(m *conditions.Manager) { m.MarkFalse("A", "404 not-found!", "a\xffb") },
 			want: []metav1.Condition{{
 				Type: "A", Status: "False", Reason: "notfound", Message: "a\uFFFDb",
@@ -148,11 +148,11 @@ func TestManager(t *testing.T) {
 			if diff := cmp.Diff(tc.managed, m.Managed()); diff != "" {
 				t.Errorf("%s\nmanaged -want +got\n%s", tc.reason, diff)
 			}
-			var told []string
+			var gotTransitions []string
 			for _, tr := range m.Transitions() {
-				told = append(told, tr.After.Type)
+				gotTransitions = append(gotTransitions, tr.After.Type)
 			}
-			if diff := cmp.Diff(tc.transitions, told); diff != "" {
+			if diff := cmp.Diff(tc.transitions, gotTransitions); diff != "" {
 				t.Errorf("%s\ntransitions -want +got\n%s", tc.reason, diff)
 			}
 			if diff := cmp.Diff(before, tc.existing); diff != "" {
@@ -187,26 +187,26 @@ func TestAnnouncements(t *testing.T) {
 		opts   []conditions.Option
 		want   announced
 	}{
-		"default":        {"True", "m", nil, announced{normal, "Cache is ready", false}},
-		"no option":      {"False", "m", []conditions.Option{nil}, announced{normal, line, false}},
-		"info":           {"False", "m", []conditions.Option{conditions.AsInfo}, announced{normal, line, false}},
-		"warning":        {"False", "m", []conditions.Option{conditions.AsWarning}, announced{warning, line, false}},
-		"error":          {"False", "m", []conditions.Option{conditions.AsError}, announced{warning, line, true}},
-		"silent":         {"False", "m", []conditions.Option{conditions.AsError, conditions.Silent}, announced{}},
-		"the last wins":  {"False", "m", []conditions.Option{conditions.Silent, conditions.AsInfo}, announced{normal, line, false}},
-		"silent, worded": {"False", "m", []conditions.Option{conditions.Silent, conditions.EventMessage("lost")}, announced{}},
+		"default":                {"True", "m", nil, announced{normal, "Cache is ready", false}},
+		"no option":              {"False", "m", []conditions.Option{nil}, announced{normal, line, false}},
+		"info":                   {"False", "m", []conditions.Option{conditions.AsInfo}, announced{normal, line, false}},
+		"warning":                {"False", "m", []conditions.Option{conditions.AsWarning}, announced{warning, line, false}},
+		"error":                  {"False", "m", []conditions.Option{conditions.AsError}, announced{warning, line, true}},
+		"silent":                 {"False", "m", []conditions.Option{conditions.AsError, conditions.Silent}, announced{}},
+		"the last wins":          {"False", "m", []conditions.Option{conditions.Silent, conditions.AsInfo}, announced{normal, line, false}},
+		"silent, with a message": {"False", "m", []conditions.Option{conditions.Silent, conditions.EventMessage("lost")}, announced{}},
 		"no message": {"Unknown", "", nil, announced{
 			&conditions.Event{Type: "Normal", Reason: "R", Message: "Cache status unknown: R"}, "Cache status unknown", false,
 		}},
 		"long": {"False", strings.Repeat("é", 1000), nil, announced{
 			&conditions.Event{Type: "Normal", Reason: "R", Message: strings.Repeat("é", 510) + "..."}, line, false,
 		}},
-		"words": {
+		"event options": {
 			"False", "m",
 			[]conditions.Option{conditions.EventReason("Lost"), conditions.EventMessage("it is lost")},
 			announced{&conditions.Event{Type: "Normal", Reason: "Lost", Message: "it is lost"}, line, false},
 		},
-		"empty words": {"False", "m", []conditions.Option{conditions.EventReason(""), conditions.EventMessage("")}, announced{normal, line, false}},
+		"empty event options": {"False", "m", []conditions.Option{conditions.EventReason(""), conditions.EventMessage("")}, announced{normal, line, false}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -296,7 +296,7 @@ func TestManagerReads(t *testing.T) {
 	}
 	for _, conditionType := range []string{"BReady", "DReady"} {
 		if _, found := m.Get(conditionType); found {
-			t.Errorf("%s was deleted, or never there, and is found", conditionType)
+			t.Errorf("found %s, which was deleted or never set", conditionType)
 		}
 	}
 	var first []string

@@ -19,11 +19,11 @@ type Input struct {
 	Negative bool
 }
 
-// verdict is the quality of a condition: good, unknown or bad.
-type verdict int
+// outcome is the quality of a condition: good, unknown or bad.
+type outcome int
 
 const (
-	good verdict = iota
+	good outcome = iota
 	unknown
 	bad
 )
@@ -31,8 +31,8 @@ const (
 // reasonMissing is the reason of a positive condition that does not exist.
 const reasonMissing = "ConditionMissing"
 
-// judge returns the verdict on the condition, with its reason and message.
-func (i Input) judge(list []metav1.Condition) (v verdict, reason, message string) {
+// evaluate returns the outcome of the condition, with its reason and message.
+func (i Input) evaluate(list []metav1.Condition) (v outcome, reason, message string) {
 	c := meta.FindStatusCondition(list, i.Type)
 	switch {
 	case c == nil && i.Negative:
@@ -53,7 +53,7 @@ func (i Input) judge(list []metav1.Condition) (v verdict, reason, message string
 func Summarize(list []metav1.Condition, inputs ...Input) (status metav1.ConditionStatus, reason, message string) {
 	worst, messages := good, []string(nil)
 	for _, input := range inputs {
-		v, why, text := input.judge(list)
+		v, why, text := input.evaluate(list)
 		if v > worst {
 			worst, reason, messages = v, why, nil
 		}
@@ -83,36 +83,36 @@ const (
 type Tally struct {
 	objects int
 	counts  [bad + 1]int
-	reasons map[tallied]*sample
+	reasons map[tallied]*reasonCount
 }
 
-// tallied counts the objects with one reason and verdict.
+// tallied counts the objects with one reason and outcome.
 type tallied struct {
-	verdict verdict
+	outcome outcome
 	reason  string
 }
 
-// sample holds the number of objects and the names of the first few.
-type sample struct {
+// reasonCount holds the number of objects and the names of the first few.
+type reasonCount struct {
 	count int
 	first []string
 }
 
 // Add counts the condition of an object. The name appears in the message.
 func (t *Tally) Add(name string, list []metav1.Condition, input Input) {
-	v, reason, _ := input.judge(list)
+	v, reason, _ := input.evaluate(list)
 	t.objects++
 	t.counts[v]++
 	if v == good {
 		return
 	}
 	if t.reasons == nil {
-		t.reasons = map[tallied]*sample{}
+		t.reasons = map[tallied]*reasonCount{}
 	}
 	key := tallied{v, reason}
 	n := t.reasons[key]
 	if n == nil {
-		n = &sample{}
+		n = &reasonCount{}
 		t.reasons[key] = n
 	}
 	n.count++
@@ -136,7 +136,7 @@ func (t *Tally) Status() (status metav1.ConditionStatus, reason, message string)
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, func(a, b tallied) int {
-		return cmp.Or(cmp.Compare(b.verdict, a.verdict), cmp.Compare(t.reasons[b].count, t.reasons[a].count), cmp.Compare(a.reason, b.reason))
+		return cmp.Or(cmp.Compare(b.outcome, a.outcome), cmp.Compare(t.reasons[b].count, t.reasons[a].count), cmp.Compare(a.reason, b.reason))
 	})
 	parts := make([]string, 0, tallyReasons+1)
 	for i, key := range keys {
@@ -154,7 +154,7 @@ func (t *Tally) Status() (status metav1.ConditionStatus, reason, message string)
 }
 
 // list returns the sampled names and the number of omitted ones.
-func (n *sample) list() string {
+func (n *reasonCount) list() string {
 	text := strings.Join(n.first, ", ")
 	if more := n.count - len(n.first); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)

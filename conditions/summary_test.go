@@ -37,7 +37,7 @@ func TestSummarize(t *testing.T) {
 		"a negative condition is true":     {[]metav1.Condition{one("Degraded", "True", "Slow", "2 of 3")}, []conditions.Input{degraded}, "False Slow: Degraded: 2 of 3"},
 		"a negative condition is unknown":  {[]metav1.Condition{one("Degraded", "Unknown", "NoData", "")}, []conditions.Input{degraded}, "Unknown NoData: Degraded: NoData"},
 		"false outweighs unknown":          {[]metav1.Condition{one("Degraded", "True", "Slow", "2 of 3")}, []conditions.Input{ready, degraded}, "False Slow: Degraded: 2 of 3"},
-		"the message has all that is bad":  {[]metav1.Condition{one("ServerReady", "False", "Down", "a"), one("Degraded", "True", "Slow", "b")}, []conditions.Input{degraded, ready}, "False Slow: Degraded: b; ServerReady: a"},
+		"the message lists all bad inputs": {[]metav1.Condition{one("ServerReady", "False", "Down", "a"), one("Degraded", "True", "Slow", "b")}, []conditions.Input{degraded, ready}, "False Slow: Degraded: b; ServerReady: a"},
 		"a condition that does not count":  {[]metav1.Condition{one("Other", "False", "Down", "")}, []conditions.Input{degraded}, "True Ready: "},
 		"a bad condition without a reason": {[]metav1.Condition{one("ServerReady", "False", "", "")}, []conditions.Input{ready}, "False Unspecified: ServerReady: Unspecified"},
 	} {

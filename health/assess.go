@@ -89,8 +89,8 @@ func (a *Assessor) known(conditionType string) bool {
 	return found
 }
 
-// judgement is the aggregate of the components.
-type judgement struct {
+// evaluation is the aggregate of the components.
+type evaluation struct {
 	worst   State
 	named   *part // the first failing component, preferably one without a name
 	reason  string
@@ -105,7 +105,7 @@ func (a *Assessor) Summarize() Assessment {
 	if !a.settled {
 		a.setCategories()
 	}
-	v := a.judge()
+	v := a.evaluate()
 	out := Assessment{State: v.worst, Terminal: a.terminal}
 	m := a.manager
 	switch {
@@ -125,7 +125,7 @@ func (a *Assessor) Summarize() Assessment {
 		m.MarkTrue(conditions.Ready, reasonReady, textReady)
 	case v.named != nil:
 		m.MarkFalse(conditions.Ready, v.reason, v.message, conditions.AsError)
-	case a.outOfReach():
+	case a.dependencyDown():
 		out.State = worst(v.worst, Degraded)
 		m.MarkFalse(conditions.Ready, reasonInfrastructure, textInfrastructure, conditions.AsError)
 	default:
@@ -138,9 +138,9 @@ func (a *Assessor) Summarize() Assessment {
 	return out
 }
 
-// judge aggregates the components in their order, then the other conditions.
-func (a *Assessor) judge() judgement {
-	v := judgement{worst: Ready}
+// evaluate aggregates the components in their order, then the other conditions.
+func (a *Assessor) evaluate() evaluation {
+	v := evaluation{worst: Ready}
 	for i := range a.parts {
 		p := &a.parts[i]
 		state, reason, message := a.contribution(p)
@@ -206,8 +206,8 @@ func (a *Assessor) foreign(conditionType string) bool {
 	return true
 }
 
-// outOfReach reports whether there are Infrastructure or Unknown errors outside the grace period.
-func (a *Assessor) outOfReach() bool {
+// dependencyDown reports whether there are Infrastructure or Unknown errors outside the grace period.
+func (a *Assessor) dependencyDown() bool {
 	for i := range a.parts {
 		if a.parts[i].kept {
 			continue

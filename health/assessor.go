@@ -100,8 +100,8 @@ type Assessment struct {
 	RequeueAfter time.Duration
 }
 
-// spareParts is the initial capacity for components.
-const spareParts = 8
+// initialParts is the initial capacity for components.
+const initialParts = 8
 
 // NewAssessor returns an assessor that reads the stored conditions from the manager and sets the new ones there. The manager must not be
 // nil.
@@ -112,7 +112,7 @@ func NewAssessor(m *conditions.Manager, o Options) *Assessor {
 	if o.Grace == 0 {
 		o.Grace = defaultGrace
 	}
-	a := &Assessor{manager: m, options: o, parts: make([]part, 0, spareParts), since: m.Now()}
+	a := &Assessor{manager: m, options: o, parts: make([]part, 0, initialParts), since: m.Now()}
 	if c, found := m.Stored(DependenciesReachable); found && c.Status == "False" {
 		a.since = c.LastTransitionTime.Time
 	}

@@ -132,11 +132,11 @@ func TestSummaryIsNeverReadyWhenSomethingFailed(t *testing.T) {
 	t.Parallel()
 	fine := health.Component{Name: "A", State: health.Ready, Reason: "Fine"}
 	cases := map[string][]health.Component{
-		"error beside an explicit Ready":  {{Name: "X", State: health.Ready, Errors: []error{failed(health.Conflict)}}},
-		"error without a name":            {{Errors: []error{failed(health.ResourceExhaustion)}}},
-		"child":                           {{Name: "X", Child: true, Errors: []error{failed(health.InvalidSpec)}}},
-		"worse report first, better last": {{Name: "X", State: health.Failed}, {Name: "X"}},
-		"word that is no state":           {{Name: "X", State: "Running"}},
+		"error with an explicit Ready":          {{Name: "X", State: health.Ready, Errors: []error{failed(health.Conflict)}}},
+		"error without a name":                  {{Errors: []error{failed(health.ResourceExhaustion)}}},
+		"child":                                 {{Name: "X", Child: true, Errors: []error{failed(health.InvalidSpec)}}},
+		"Failed before Ready for one component": {{Name: "X", State: health.Failed}, {Name: "X"}},
+		"unknown state":                         {{Name: "X", State: "Running"}},
 	}
 	for name, components := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestSummaryIsNeverReadyWhenSomethingFailed(t *testing.T) {
 	}
 }
 
-func TestTroubleWithoutNameKeepsItsDetail(t *testing.T) {
+func TestErrorWithoutNameKeepsItsDetail(t *testing.T) {
 	t.Parallel()
 	refused := health.NewError(health.InvalidSpec, "InvalidSpec", "spec.replicas: must not be negative", nil)
 	_, got := pass(nil, 1, health.Options{Now: start}, []health.Component{{Errors: []error{refused, failed(health.Conflict)}, Immediate: true}})
@@ -197,15 +197,15 @@ func TestGrace(t *testing.T) {
 		state       health.State
 		requeue     time.Duration
 	}{
-		"ready is kept": {
+		"ready is kept during the grace period": {
 			before: server, now: down, condition: "Serving: fine", summary: "AllComponentsReady: All components are ready",
 			state: health.Ready, requeue: 10 * time.Second,
 		},
-		"until it is over": {
+		"ready is kept until the grace period ends": {
 			before: server, now: down, after: 9*time.Second + 500*time.Millisecond, condition: "Serving: fine",
 			summary: "AllComponentsReady: All components are ready", state: health.Ready, requeue: 500 * time.Millisecond,
 		},
-		"and no longer": {
+		"ready is not kept after the grace period": {
 			before: server, now: down, after: 10 * time.Second, condition: "InfrastructureReason: what is wrong",
 			summary: "InfrastructureReason: Component " + outage, state: health.Degraded,
 		},
@@ -213,7 +213,7 @@ func TestGrace(t *testing.T) {
 			before: busy, now: down, condition: "Busy: 2 of 3", summary: "Progressing: Waiting for components to become ready",
 			state: health.Progressing, requeue: 10 * time.Second,
 		},
-		"a failure stays a failure": {
+		"a failure is kept": {
 			before: broken, now: down, condition: "Broken: no", summary: "Broken: Component Server is not ready: no",
 			state: health.Degraded, requeue: 10 * time.Second,
 		},
@@ -225,7 +225,7 @@ func TestGrace(t *testing.T) {
 			before: server, now: immediate, condition: "InfrastructureReason: what is wrong",
 			summary: "InfrastructureReason: Component " + outage, state: health.Degraded,
 		},
-		"not alone": {
+		"with an error of another category": {
 			before: server, now: mixed, condition: "InfrastructureReason: what is wrong",
 			summary: "InvalidSpec: Configuration validation failed", state: health.Failed,
 		},
@@ -259,28 +259,28 @@ func TestGrace(t *testing.T) {
 				t.Errorf("state %s after %v, want %s after %v", got.State, got.RequeueAfter, tc.state, tc.requeue)
 			}
 			if !meta.IsStatusConditionFalse(stored, health.DependenciesReachable) || got.Retry == "" {
-				t.Errorf("the outage is not told: %v", got)
+				t.Errorf("the outage is not reported: %v", got)
 			}
 			_, got = pass(stored, generation, health.Options{Now: now.Add(time.Hour)}, []health.Component{server})
 			if got.State != health.Ready {
-				t.Errorf("it does not recover at once: %v", got)
+				t.Errorf("the component does not recover in the next reconciliation: %v", got)
 			}
 		})
 	}
 }
 
-func TestVerdictAboutChildIsNotRetried(t *testing.T) {
+func TestInspectorResultIsNotRetried(t *testing.T) {
 	t.Parallel()
 	child := health.Component{Name: "X", Child: true, Dependency: health.Downstream}
 	child.Errors = []error{failed(health.Infrastructure), failed(health.InvalidSpec)}
 	_, got := pass(nil, 1, health.Options{Now: start}, []health.Component{child})
 	if got.Retry != "" || got.Terminal != nil {
-		t.Errorf("the verdict of an inspector is tried again: %v", got)
+		t.Errorf("the result of an inspector is retried: %v", got)
 	}
 	child.Errors = []error{errors.New("boom")}
 	_, got = pass(nil, 1, health.Options{Now: start}, []health.Component{child})
 	if got.Retry != "UnknownError: boom" {
-		t.Errorf("a failed read is not tried again: %v", got)
+		t.Errorf("a failed read is not retried: %v", got)
 	}
 }
 

@@ -60,11 +60,11 @@ func TestCategorize(t *testing.T) {
 			want{health.InvalidSpec, "AdmissionPolicyDenied", `widgets "w" is forbidden: ` +
 				`ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`},
 		},
-		"422 with causes that the text leaves out": {
+		"422 with causes that the message omits": {
 			status(422, "Invalid", "refused", metav1.StatusCause{Field: "spec.size", Message: "too large"}),
 			want{health.InvalidSpec, "InvalidSpec", "refused; spec.size: too large"},
 		},
-		"422 about a value with the words of a webhook": {
+		"422 for a value that quotes a webhook": {
 			apierrors.NewInvalid(widget, "w", field.ErrorList{
 				field.Invalid(field.NewPath("spec", "text"), `admission webhook "x" denied the request`, "bad"),
 			}),
@@ -94,7 +94,7 @@ func TestCategorize(t *testing.T) {
 			fmt.Errorf("read: %w", apierrors.NewNotFound(pods, "p")),
 			want{health.MissingDownstreamDependency, "NotFound", `read: pods "p" not found`},
 		},
-		"path that is not served": {
+		"unknown path": {
 			status(404, "NotFound", "the server could not find the requested resource",
 				metav1.StatusCause{Type: metav1.CauseTypeUnexpectedServerResponse, Message: "404 page not found"}),
 			want{health.Infrastructure, "KindNotServed", "The API server does not serve this kind: " +
@@ -108,7 +108,7 @@ func TestCategorize(t *testing.T) {
 			apierrors.NewForbidden(pods, "p", errors.New("exceeded quota: small, requested: cpu=2")),
 			want{health.ResourceExhaustion, "QuotaExceeded", `pods "p" is forbidden: exceeded quota: small, requested: cpu=2`},
 		},
-		"403 by a quota that nobody has counted": {
+		"403 by a quota without status": {
 			apierrors.NewForbidden(pods, "p", errors.New("status unknown for quota: small, resources: pods")),
 			want{health.ResourceExhaustion, "QuotaExceeded", `pods "p" is forbidden: status unknown for quota: small, resources: pods`},
 		},
@@ -120,7 +120,7 @@ func TestCategorize(t *testing.T) {
 			apierrors.NewForbidden(pods, "p", errors.New(`policy 'p' with binding 'b' denied request: no such key: a`)),
 			want{health.InvalidSpec, "AdmissionPolicyDenied", `pods "p" is forbidden: policy 'p' with binding 'b' denied request: no such key: a`},
 		},
-		"403 by a service account that is missing": {
+		"403 by a missing service account": {
 			apierrors.NewForbidden(pods, "p", errors.New(`error looking up service account ns/a: serviceaccount "a" not found`)),
 			want{health.InvalidSpec, "AdmissionDenied", `pods "p" is forbidden: error looking up service account ns/a: serviceaccount "a" not found`},
 		},
@@ -131,15 +131,15 @@ func TestCategorize(t *testing.T) {
 				`pods "p" is forbidden: cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000`,
 			},
 		},
-		"500 by a full storage": {
+		"500 by full storage": {
 			status(500, "InternalError", "etcdserver: mvcc: database space exceeded"),
 			want{health.ResourceExhaustion, "StorageFull", "etcdserver: mvcc: database space exceeded"},
 		},
-		"500 by a storage without leader": {
+		"500 by storage without a leader": {
 			status(500, "", "rpc error: code = Unavailable desc = etcdserver: leader changed"),
 			want{health.Infrastructure, "StorageFailed", "rpc error: code = Unavailable desc = etcdserver: leader changed"},
 		},
-		"500 by a conversion that answers something else": {
+		"500 by a wrong conversion response": {
 			status(500, "InternalError", "conversion webhook for a.b/v1, Kind=C returned 0 objects, expected 1"),
 			want{health.Infrastructure, "ConversionWebhookFailed", "conversion webhook for a.b/v1, Kind=C returned 0 objects, expected 1"},
 		},
@@ -151,7 +151,7 @@ func TestCategorize(t *testing.T) {
 			apierrors.NewForbidden(pods, "p", errors.New(`violates PodSecurity "restricted:latest": runAsNonRoot`)),
 			want{health.InvalidSpec, "PodSecurityViolation", `pods "p" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot`},
 		},
-		"403 by a namespace that goes": {
+		"403 by a terminating namespace": {
 			status(403, "Forbidden", "x", metav1.StatusCause{Type: "NamespaceTerminating"}),
 			want{health.Infrastructure, "NamespaceTerminating", "x"},
 		},
@@ -163,7 +163,7 @@ func TestCategorize(t *testing.T) {
 		"canceled": {
 			fmt.Errorf("list: %w", context.Canceled), want{health.Infrastructure, "Canceled", "list: context canceled"},
 		},
-		"deadline inside a request": {
+		"deadline exceeded in a request": {
 			&url.Error{Op: "Get", URL: "https://10.0.0.1", Err: context.DeadlineExceeded},
 			want{health.Infrastructure, "Timeout", `Get "https://10.0.0.1": context deadline exceeded`},
 		},
@@ -182,7 +182,7 @@ func TestCategorize(t *testing.T) {
 			&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
 			want{health.Infrastructure, "ConnectionRefused", "dial: connect: connection refused"},
 		},
-		"name that is not known": {
+		"unknown host name": {
 			&net.OpError{Op: "dial", Err: &net.DNSError{Name: "db.example.com", Err: "no such host"}},
 			want{health.Infrastructure, "DNSFailure", "dial: lookup db.example.com: no such host"},
 		},
@@ -193,29 +193,29 @@ func TestCategorize(t *testing.T) {
 			os.NewSyscallError("connect", syscall.EHOSTUNREACH),
 			want{health.Infrastructure, "NetworkError", "connect: " + syscall.EHOSTUNREACH.Error()},
 		},
-		"kind that is not served": {
+		"unknown kind": {
 			&meta.NoKindMatchError{GroupKind: widget, SearchedVersions: []string{"v1"}},
 			want{health.Infrastructure, "KindNotServed", `The API server does not serve this kind: no matches for kind "Widget" in version "example.com/v1"`},
 		},
 		"429": {apierrors.NewTooManyRequests("slow down", 1), want{health.Infrastructure, "RateLimited", "slow down"}},
-		"code alone": {
+		"only a code": {
 			status(503, "", ""), want{health.Infrastructure, "ServiceUnavailable", "the API server answered 503"},
 		},
 		"410": {
 			status(410, "Expired", ""),
 			want{health.Infrastructure, "Expired", "the API server answered 410 Expired"},
 		},
-		"webhook that cannot be called": {
+		"unreachable webhook": {
 			apierrors.NewInternalError(errors.New(`failed calling webhook "dead.example.com": failed to call webhook: ` +
 				`Post "https://127.0.0.1:1/?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused`)),
 			want{health.Infrastructure, "AdmissionWebhookFailed", `Internal error occurred: failed calling webhook "dead.example.com": ` +
 				`failed to call webhook: Post "https://127.0.0.1:1/?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused`},
 		},
-		"webhook that cannot decide": {
+		"webhook that fails": {
 			status(503, "ServiceUnavailable", `admission webhook "w" denied the request: try later`),
 			want{health.Infrastructure, "AdmissionWebhookDenied", `admission webhook "w" denied the request: try later`},
 		},
-		"object above the limit of the storage": {
+		"object larger than the storage limit": {
 			apierrors.NewInternalError(errors.New("etcdserver: request is too large")),
 			want{health.ResourceExhaustion, "TooLarge", "Internal error occurred: etcdserver: request is too large"},
 		},
@@ -230,16 +230,16 @@ func TestCategorize(t *testing.T) {
 			},
 			want{health.Infrastructure, "ConnectionReset", "read tcp 10.0.0.2:5432: read: connection reset by peer"},
 		},
-		"type that the scheme does not know": {
+		"type not in the scheme": {
 			fmt.Errorf("list: %w", runtime.NewNotRegisteredErrForKind("s", widget.WithVersion("v1"))),
 			want{health.ProgramError, "KindNotInScheme", `list: no kind "Widget" is registered for version "example.com/v1" in scheme "s"` +
 				": add the type to the manager's scheme"},
 		},
-		"nothing known":        {errors.New("boom"), want{health.Unknown, "UnknownError", "boom"}},
-		"torn answer":          {io.ErrUnexpectedEOF, want{health.Infrastructure, "ConnectionReset", "unexpected EOF"}},
-		"error that knows":     {fmt.Errorf("apply: %w", typed{"Conflict"}), want{health.Conflict, "Kept", "apply: kept: shared object"}},
-		"error that knows odd": {typed{"Odd"}, want{health.Unknown, "Kept", "kept: shared object"}},
-		"category beats cause": {
+		"unknown error":                              {errors.New("boom"), want{health.Unknown, "UnknownError", "boom"}},
+		"truncated response":                         {io.ErrUnexpectedEOF, want{health.Infrastructure, "ConnectionReset", "unexpected EOF"}},
+		"categorized error":                          {fmt.Errorf("apply: %w", typed{"Conflict"}), want{health.Conflict, "Kept", "apply: kept: shared object"}},
+		"categorized error with an unknown category": {typed{"Odd"}, want{health.Unknown, "Kept", "kept: shared object"}},
+		"category overrides the cause": {
 			fmt.Errorf("x: %w", health.NewError(health.Auth, "R", "m", apierrors.NewNotFound(pods, "p"))), want{health.Auth, "R", "m"},
 		},
 	}
@@ -252,7 +252,7 @@ func TestCategorize(t *testing.T) {
 			}
 			var known *health.Error
 			if !errors.As(tc.err, &known) && !errors.Is(got, tc.err) {
-				t.Errorf("the cause is lost: %v", got.Cause)
+				t.Errorf("the cause is not wrapped: %v", got.Cause)
 			}
 		})
 	}

@@ -17,15 +17,15 @@ func TestBlocking(t *testing.T) {
 		component health.Component
 		want      int
 	}{
-		"own":                              {health.Component{Errors: []error{found, nil, raw}}, 2},
-		"upstream":                         {health.Component{Dependency: health.Upstream, Errors: []error{found}}, 1},
-		"verdict about a downstream":       {health.Component{Dependency: health.Downstream, Errors: []error{found}}, 0},
-		"failed read of a downstream":      {health.Component{Dependency: health.Downstream, Errors: []error{raw}}, 1},
-		"missing downstream":               {health.Component{Dependency: health.Downstream, Errors: []error{health.NewError(health.MissingDownstreamDependency, "R", "m", raw)}}, 0},
-		"child":                            {health.Component{Child: true, Dependency: health.Downstream, Errors: []error{found, raw}}, 0},
-		"joined errors count one by one":   {health.Component{Errors: []error{errors.Join(raw, found, failed(health.Conflict))}}, 2},
-		"an error with an odd category":    {health.Component{Errors: []error{health.NewError("Odd", "R", "m", nil)}}, 1},
-		"a wrapped join with its own text": {health.Component{Errors: []error{fmt.Errorf("both: %w, %w", raw, raw)}}, 1},
+		"own":                                  {health.Component{Errors: []error{found, nil, raw}}, 2},
+		"upstream":                             {health.Component{Dependency: health.Upstream, Errors: []error{found}}, 1},
+		"classified error of a downstream":     {health.Component{Dependency: health.Downstream, Errors: []error{found}}, 0},
+		"failed read of a downstream":          {health.Component{Dependency: health.Downstream, Errors: []error{raw}}, 1},
+		"missing downstream":                   {health.Component{Dependency: health.Downstream, Errors: []error{health.NewError(health.MissingDownstreamDependency, "R", "m", raw)}}, 0},
+		"child":                                {health.Component{Child: true, Dependency: health.Downstream, Errors: []error{found, raw}}, 0},
+		"joined errors are counted separately": {health.Component{Errors: []error{errors.Join(raw, found, failed(health.Conflict))}}, 2},
+		"an error with an unknown category":    {health.Component{Errors: []error{health.NewError("Odd", "R", "m", nil)}}, 1},
+		"a wrapped join with its own text":     {health.Component{Errors: []error{fmt.Errorf("both: %w, %w", raw, raw)}}, 1},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -39,32 +39,32 @@ func TestBlocking(t *testing.T) {
 
 func TestComponent(t *testing.T) {
 	t.Parallel()
-	type said struct {
+	type reported struct {
 		State           health.State
 		Reason, Message string
 	}
 	conflict, auth := failed(health.Conflict), failed(health.Auth)
 	cases := map[string]struct {
 		component health.Component
-		want      said
+		want      reported
 	}{
-		"nothing said":            {health.Component{}, said{health.Ready, "Ready", ""}},
-		"state alone":             {health.Component{State: health.Pending}, said{health.Pending, "Pending", ""}},
-		"words are kept":          {health.Component{State: health.Starting, Reason: "R", Message: "m"}, said{health.Starting, "R", "m"}},
-		"the first error words":   {health.Component{Errors: []error{nil, conflict, auth}}, said{health.Failed, "ConflictReason", "what is wrong"}},
-		"a state beats errors":    {health.Component{State: health.Pending, Errors: []error{auth}}, said{health.Pending, "AuthReason", "what is wrong"}},
-		"errors beat Ready":       {health.Component{State: health.Ready, Errors: []error{conflict}}, said{health.Degraded, "ConflictReason", "what is wrong"}},
-		"an error without words":  {health.Component{Errors: []error{&health.Error{}}}, said{health.Degraded, "Degraded", ""}},
-		"words beat those of err": {health.Component{Reason: "R", Message: "m", Errors: []error{auth}}, said{health.Failed, "R", "m"}},
+		"empty component":                             {health.Component{}, reported{health.Ready, "Ready", ""}},
+		"only a state":                                {health.Component{State: health.Pending}, reported{health.Pending, "Pending", ""}},
+		"reason and message are kept":                 {health.Component{State: health.Starting, Reason: "R", Message: "m"}, reported{health.Starting, "R", "m"}},
+		"reason and message of the first error":       {health.Component{Errors: []error{nil, conflict, auth}}, reported{health.Failed, "ConflictReason", "what is wrong"}},
+		"a state overrides errors":                    {health.Component{State: health.Pending, Errors: []error{auth}}, reported{health.Pending, "AuthReason", "what is wrong"}},
+		"errors override Ready":                       {health.Component{State: health.Ready, Errors: []error{conflict}}, reported{health.Degraded, "ConflictReason", "what is wrong"}},
+		"an error without reason and message":         {health.Component{Errors: []error{&health.Error{}}}, reported{health.Degraded, "Degraded", ""}},
+		"own reason and message override the error's": {health.Component{Reason: "R", Message: "m", Errors: []error{auth}}, reported{health.Failed, "R", "m"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := tc.component.As("Other")
 			if c.Name != "Other" || tc.component.Name != "" {
-				t.Errorf("As gave the name %q and left %q", c.Name, tc.component.Name)
+				t.Errorf("As returned the name %q and changed the original to %q", c.Name, tc.component.Name)
 			}
-			if diff := cmp.Diff(tc.want, said{c.GetState(), c.GetReason(), c.GetMessage()}); diff != "" {
+			if diff := cmp.Diff(tc.want, reported{c.GetState(), c.GetReason(), c.GetMessage()}); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})

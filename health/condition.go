@@ -40,7 +40,7 @@ const (
 	textInfrastructure = "Infrastructure error - waiting for retry"
 	textUnreachable    = "Cannot reach dependencies"
 	textReachable      = "All dependencies are reachable"
-	textProgram        = "Mistake in the program of the operator"
+	textProgram        = "Error in the operator's program"
 	textAuth           = "Authentication or authorization failure"
 	textAuthValid      = "Authentication and authorization successful"
 	textInvalidSpec    = "Configuration validation failed"

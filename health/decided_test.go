@@ -7,11 +7,11 @@ import "github.com/reconcilekit/reconcilekit/internal/vectors"
 var decided = map[string]vectors.Decision{
 	// Applying.
 	"engine: error category Infrastructure": {
-		"what an inspector found wrong with a Downstream component does not block applying",
+		"an inspector's error about a Downstream component does not block applying",
 		`{"steps": [{"shouldApply": true}]}`,
 	},
 	"engine: error category MissingUpstreamDependency": {
-		"what an inspector found wrong with a Downstream component does not block applying",
+		"an inspector's error about a Downstream component does not block applying",
 		`{"steps": [{"shouldApply": true}]}`,
 	},
 	"manual: conditions and status are the reconciler's, apply allowed": {"there is no manual mode: a product adds conditions", ""},
@@ -19,19 +19,19 @@ var decided = map[string]vectors.Decision{
 
 	// Components and their errors.
 	"engine: plain error is unknown, requeued as infrastructure": {
-		"quirk: an unknown error is a failure of its component, too; the summary names it",
+		"quirk: an unknown error also fails its component; the summary names it",
 		`{"steps": [{"conditions": [{}, {"reason": "UnknownError", "message": "Component X is not ready: boom"}, {}], "events": [
 			"Warning InfrastructureError Cannot reach dependencies",
 			"Warning UnknownError Component X is not ready: boom", "Warning UnknownError boom"]}]}`,
 	},
 	"derive state: plain": {
-		"an unknown error is a failure of its component, too", `{"state": "Degraded"}`,
+		"an unknown error also fails its component", `{"state": "Degraded"}`,
 	},
 	"derive state: explicit values win": {
-		"nothing is ready that failed: errors beat an explicit Ready", `{"state": "Failed"}`,
+		"errors override an explicit Ready", `{"state": "Failed"}`,
 	},
 	"engine: duplicate component names, last one wins": {
-		"nothing is ready that failed: of two reports about one component the worse counts",
+		"the worse of two reports about one component wins",
 		`{"steps": [{"conditions": [
 				{"status": "False", "reason": "Bad", "message": "x"},
 				{"status": "False", "reason": "Bad", "message": "Component A is not ready: x"}],
@@ -46,7 +46,7 @@ var decided = map[string]vectors.Decision{
 
 	// Grace.
 	"grace: ready stays ready at 0s and 9s, degrades at 10s": {
-		"the previous condition is kept as it is, reason and message too, so nothing is announced for it; " +
+		"the previous condition is kept with its reason and message, so no event is sent for it; " +
 			"meanwhile DependenciesReachable has the cause",
 		`{"steps": [{},
 			{"conditions": [{"message": "Cannot reach dependencies: down"}, {"reason": "ModelReady", "message": "ok"}, {}],
@@ -55,7 +55,7 @@ var decided = map[string]vectors.Decision{
 			{}, {}]}`,
 	},
 	"grace: a second outage restarts the window": {
-		"the previous condition is kept as it is, reason and message too, so nothing is announced for it; " +
+		"the previous condition is kept with its reason and message, so no event is sent for it; " +
 			"meanwhile DependenciesReachable has the cause",
 		`{"steps": [{},
 			{"conditions": [{"message": "Cannot reach dependencies: down"}, {"reason": "ModelReady", "message": "ok"}, {}],
@@ -65,7 +65,7 @@ var decided = map[string]vectors.Decision{
 				"events": ["Warning InfrastructureError Cannot reach dependencies: down"]}]}`,
 	},
 	"grace: progressing turns degraded at once": {
-		"quirk: the grace period keeps a condition that is not True, too; meanwhile DependenciesReachable has the cause",
+		"quirk: the grace period also keeps a condition that is not True; meanwhile DependenciesReachable has the cause",
 		`{"steps": [{},
 			{"conditions": [{"message": "Cannot reach dependencies: down"}, {"reason": "Busy", "message": "w"},
 				{"reason": "Progressing", "message": "Waiting for components to become ready"}],
@@ -73,41 +73,41 @@ var decided = map[string]vectors.Decision{
 	},
 
 	// States.
-	"ladder: Ready < Running": {"Running is a product's word for Ready; what is no state ranks worst", `{"result": 1}`},
+	"ladder: Ready < Running": {"Running is a product's name for Ready; an unknown state ranks worst", `{"result": 1}`},
 
 	// Errors.
-	"categorize: api reason=\"Conflict\" code=409": {"there is a category for it", `{"category": "Conflict"}`},
+	"categorize: api reason=\"Conflict\" code=409": {"the category Conflict exists", `{"category": "Conflict"}`},
 	"categorize: api reason=\"Gone\" code=410": {
-		"quirk: not the fault of the owner's author",
+		"quirk: the owner's author did not cause it",
 		`{"category": "Infrastructure", "reason": "Expired"}`,
 	},
 	"categorize: api reason=\"Expired\" code=410": {
-		"quirk: not the fault of the owner's author",
+		"quirk: the owner's author did not cause it",
 		`{"category": "Infrastructure", "reason": "Expired"}`,
 	},
 	"categorize: api reason=\"MethodNotAllowed\" code=405": {
-		"not the fault of the owner's author",
+		"the owner's author did not cause it",
 		`{"category": "Unknown", "reason": "NotSupported"}`,
 	},
 	"categorize: api reason=\"RequestEntityTooLarge\" code=413": {
-		"not the fault of the owner's author: a limit of the API server",
+		"a limit of the API server, which the owner's author did not cause",
 		`{"category": "ResourceExhaustion", "reason": "TooLarge"}`,
 	},
 	"categorize: EHOSTUNREACH": {
-		"the network, and known",
+		"a known network error",
 		`{"category": "Infrastructure", "reason": "NetworkError"}`,
 	},
 	"categorize: EPIPE": {
-		"the network, and known",
+		"a known network error",
 		`{"category": "Infrastructure", "reason": "NetworkError"}`,
 	},
 	"categorize: context deadline": {
-		"a deadline passes", `{"category": "Infrastructure", "reason": "Timeout"}`,
+		"a deadline is temporary", `{"category": "Infrastructure", "reason": "Timeout"}`,
 	},
-	"categorize: api reason=\"InternalError\" code=500": {"only a 503 is about the server itself", `{"reason": "ServerError"}`},
-	"categorize: api reason=\"\" code=500":              {"only a 503 is about the server itself", `{"reason": "ServerError"}`},
+	"categorize: api reason=\"InternalError\" code=500": {"only a 503 means that the server is unavailable", `{"reason": "ServerError"}`},
+	"categorize: api reason=\"\" code=500":              {"only a 503 means that the server is unavailable", `{"reason": "ServerError"}`},
 	"categorize: no kind match (CRD missing)": {
-		"quirk: known, and tried again, as no watch can tell when the kind appears",
+		"quirk: a known error that is retried, because no watch reports when the kind appears",
 		`{"category": "Infrastructure", "reason": "KindNotServed",
 			"message": "The API server does not serve this kind: no matches for kind \"K\" in version \"g/v1\""}`,
 	},
@@ -115,7 +115,7 @@ var decided = map[string]vectors.Decision{
 
 // kept are the cases marked as quirk whose recorded result is nevertheless right, by the rules that hold for every case.
 var kept = map[string]string{
-	"engine: Running counts as not ready": "a word that is no state is never ready",
+	"engine: Running counts as not ready": "an unknown state is never ready",
 	"engine: empty component name writes the Ready condition itself": "a component without a name and a failure is ignored, which " +
 		"has the same result here",
 	"quirk: empty component name bumps Ready's time on every pass": "lastTransitionTime moves with the status alone, which the " +

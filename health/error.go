@@ -61,14 +61,14 @@ type retryError struct {
 
 // Detail returns the full text of the error without credentials, for a log, and appends the text of the cause if it is not part of it.
 func (e *Error) Detail() string {
-	said := e.Error()
+	message := e.Error()
 	if e.Cause == nil {
-		return text.Scrub(said)
+		return text.Scrub(message)
 	}
-	if cause := e.Cause.Error(); !strings.Contains(said, cause) {
-		said += " (" + cause + ")"
+	if cause := e.Cause.Error(); !strings.Contains(message, cause) {
+		message += " (" + cause + ")"
 	}
-	return text.Scrub(said)
+	return text.Scrub(message)
 }
 
 // Error lists every error with its cause, in order, as [Error.Detail] does.

@@ -43,7 +43,7 @@ func FuzzAssessor(f *testing.F) {
 		}
 		for _, c := range stored {
 			if c.Reason == "" || c.Type == "" {
-				t.Errorf("the API refuses %+v", c)
+				t.Errorf("the API rejects %+v", c)
 			}
 		}
 	})

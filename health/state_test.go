@@ -28,7 +28,7 @@ func TestStates(t *testing.T) {
 		}
 	}
 	if !health.Worse("Odd", health.NotAvailable) || health.Worse("Odd", health.Failed) {
-		t.Error("a word that is no state does not rank with Failed")
+		t.Error("an unknown state does not rank with Failed")
 	}
 }
 
@@ -79,6 +79,6 @@ func TestErrorTexts(t *testing.T) {
 		}
 	}
 	if err := retry(down); !errors.Is(err, cause) {
-		t.Error("the cause is lost")
+		t.Error("the cause is not wrapped")
 	}
 }

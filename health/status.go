@@ -12,8 +12,8 @@ import (
 // fromStatus categorises a response of the API server: by its text if that identifies the component that rejected the request, else by
 // its reason, else by its code. The message is the text of the response. It returns nil for a status without reason and error code.
 func fromStatus(status metav1.Status, cause error) *Error {
-	e := &Error{Category: Infrastructure, Cause: cause, Message: said(status, cause)}
-	if byWords(e, status) {
+	e := &Error{Category: Infrastructure, Cause: cause, Message: messageOf(status, cause)}
+	if byMessage(e, status) {
 		return e
 	}
 	switch reason(status) {
@@ -45,8 +45,8 @@ func fromStatus(status metav1.Status, cause error) *Error {
 	return e
 }
 
-// said returns the text of the error, with the causes that it omits.
-func said(status metav1.Status, cause error) string {
+// messageOf returns the text of the error, with the causes that it omits.
+func messageOf(status metav1.Status, cause error) string {
 	text := cause.Error()
 	if text == "" {
 		text = strings.TrimSpace("the API server answered " + strconv.Itoa(int(status.Code)) + " " + string(status.Reason))
@@ -69,7 +69,7 @@ func said(status metav1.Status, cause error) string {
 
 // refusal is a response that is recognised by its text, because its code does not identify the component that rejected the request.
 type refusal struct {
-	words    *regexp.Regexp
+	pattern  *regexp.Regexp
 	category Category
 	reason   string
 }
@@ -107,9 +107,9 @@ var refusals = []refusal{ //nolint:gochecknoglobals // compiled once, never chan
 	{regexp.MustCompile(`x509: |tls: failed to verify certificate`), Infrastructure, reasonCertificate},
 }
 
-// byWords recognises by its text who rejected the request: a webhook, a policy, a quota, the storage. It skips invalid fields: their
+// byMessage recognises by its text who rejected the request: a webhook, a policy, a quota, the storage. It skips invalid fields: their
 // status has a list of causes, and the user's value may contain any text.
-func byWords(e *Error, status metav1.Status) bool {
+func byMessage(e *Error, status metav1.Status) bool {
 	text := status.Message
 	if hasCause(status, "NamespaceTerminating") { // corev1.NamespaceTerminatingCause
 		e.Reason = reasonNamespaceTerminating
@@ -117,7 +117,7 @@ func byWords(e *Error, status metav1.Status) bool {
 	}
 	invalid := reason(status) == metav1.StatusReasonInvalid && hasField(status)
 	for _, r := range refusals {
-		if invalid && r.reason != reasonOwnedByAnother || !r.words.MatchString(text) {
+		if invalid && r.reason != reasonOwnedByAnother || !r.pattern.MatchString(text) {
 			continue
 		}
 		e.Category, e.Reason = r.category, r.reason

@@ -25,7 +25,7 @@ func transform(t *testing.T, v vectors.Vector) any {
 	t.Helper()
 	want := vectors.Plain(t, v.Expected)
 	if v.Fn == "categorize" {
-		keepWords(t, v, want.(map[string]any))
+		keepMessages(t, v, want.(map[string]any))
 	}
 	if v.Fn != "stateEngine" {
 		return want
@@ -48,9 +48,9 @@ func transform(t *testing.T, v vectors.Vector) any {
 			before[name] = c
 		}
 		// Only transitions are announced; the recorded engine repeats some and leaves those out of its transitions.
-		told := append(texts(s["transitionEvents"]), texts(s["recurringEvents"])...)
+		recorded := append(texts(s["transitionEvents"]), texts(s["recurringEvents"])...)
 		events := []any{}
-		for _, e := range told {
+		for _, e := range recorded {
 			_, text, _ := strings.Cut(e, " ")
 			if at := slices.Index(changed, text); at >= 0 {
 				events = append(events, e)
@@ -67,8 +67,8 @@ func transform(t *testing.T, v vectors.Vector) any {
 	return want
 }
 
-// keepWords puts the words of the error in the place of the recorded ones: a category is added to what was said.
-func keepWords(t *testing.T, v vectors.Vector, want map[string]any) {
+// keepMessages replaces the recorded messages by those of the error, which contain its category.
+func keepMessages(t *testing.T, v vectors.Vector, want map[string]any) {
 	t.Helper()
 	var in struct{ Error *recordedError }
 	vectors.Decode(t, v.Input, &in)

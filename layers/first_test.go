@@ -43,4 +43,4 @@ func TestMaps(t *testing.T) {
 	}
 }
 
-// TestResolveTakesGatewayWhole: the higher layer's gateway inherits neither namespace nor listener from the lower one's.
+// TestResolveDoesNotMergeGateways: the higher layer's gateway inherits neither namespace nor listener from the lower one's.

@@ -21,7 +21,7 @@ func FuzzMaps(f *testing.F) {
 		}
 		got["another"] = "x"
 		if len(near) != 1 || len(far) != 1 || near[k1] != v1 || far[k2] != v2 {
-			t.Errorf("what was given has changed: %v, %v", near, far)
+			t.Errorf("the arguments were changed: %v, %v", near, far)
 		}
 	})
 }

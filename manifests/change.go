@@ -28,7 +28,7 @@ func Change[T any](object Object, change func(*T)) error {
 	}
 	typed := new(T)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(written.Object, typed); err != nil {
-		return fmt.Errorf("change %s %s as %T: %w", written.GetKind(), written.GetName(), typed, unfit(err))
+		return fmt.Errorf("change %s %s as %T: %w", written.GetKind(), written.GetName(), typed, wrongValue(err))
 	}
 	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 	if err != nil {

@@ -182,16 +182,16 @@ func scalar(node *yamlnode.Node) (any, error) {
 		}
 		text, err := json.Marshal(value)
 		if err != nil { // an infinity
-			return nil, wrong(node, "the number %s has no JSON", node.Value)
+			return nil, wrong(node, "the number %s has no JSON representation", node.Value)
 		}
 		if err := utiljson.Unmarshal(text, &value); err != nil {
-			return nil, wrong(node, "the number %s has no JSON", node.Value)
+			return nil, wrong(node, "the number %s has no JSON representation", node.Value)
 		}
 		return value, nil
 	case "!!binary":
 		var value string
 		if err := node.Decode(&value); err != nil || !utf8.ValidString(value) {
-			return nil, wrong(node, "a binary value that is no text; put its base64 in quotes, without the tag")
+			return nil, wrong(node, "a binary value that is not text; put its base64 in quotes, without the tag")
 		}
 		return value, nil
 	}

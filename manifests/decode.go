@@ -24,9 +24,9 @@ import (
 )
 
 var (
-	errNothing  = errors.New("it renders to nothing; leave the child out instead")
-	errNoKind   = errors.New("apiVersion and kind are required")
-	errNoObject = errors.New("it has no metadata, so it is no object")
+	errNothing   = errors.New("it renders to nothing; omit the child instead")
+	errNoKind    = errors.New("apiVersion and kind are required")
+	errNotObject = errors.New("it has no metadata, so it is not an object")
 
 	errNoIdentity   = errors.New("apiVersion, kind and metadata.name are required")
 	errGenerateName = errors.New("metadata.generateName is set and metadata.name is not; a planned object needs a name that stays the same")
@@ -62,7 +62,7 @@ func (s *Set) decode(r rendering) (Object, error) {
 // checked: a name or a label that is not a string would count as missing.
 func checked(made runtime.Object, object *unstructured.Unstructured, root *yamlnode.Node, at lines) (Object, error) {
 	if _, is := made.(Object); !is {
-		return nil, at.fail(root.Line, errNoObject)
+		return nil, at.fail(root.Line, errNotObject)
 	}
 	content := object.Object
 	if _, untyped := made.(*unstructured.Unstructured); untyped {
@@ -76,7 +76,7 @@ func checked(made runtime.Object, object *unstructured.Unstructured, root *yamln
 	}
 	read, err := runtime.DefaultUnstructuredConverter.ToUnstructured(made)
 	if err != nil {
-		return nil, at.fail(root.Line, errUnfit)
+		return nil, at.fail(root.Line, errWrongValue)
 	}
 	readNulls(object.Object, read)
 	return object, nil
@@ -102,7 +102,7 @@ func check(into runtime.Object, content map[string]any, root *yamlnode.Node, at 
 			return err
 		}
 		path, cause := narrow(content, err, func(part any) any { return part }, fresh)
-		return at.fail(find(root, path).Line, fmt.Errorf("field %q: %w", path, unfit(cause)))
+		return at.fail(find(root, path).Line, fmt.Errorf("field %q: %w", path, wrongValue(cause)))
 	}
 	if len(strict) == 0 {
 		return nil
@@ -154,11 +154,11 @@ func join(step, path string) string {
 	return step + "." + path
 }
 
-var errUnfit = errors.New("the value does not fit the type of the field")
+var errWrongValue = errors.New("the value does not fit the type of the field")
 
-// unfit describes the type that a field requires. It omits the text of decoders, because some repeat the value, which may be a
+// wrongValue describes the type that a field requires. It omits the text of decoders, because some repeat the value, which may be a
 // credential.
-func unfit(err error) error {
+func wrongValue(err error) error {
 	var mismatch *json.UnmarshalTypeError
 	var at base64.CorruptInputError
 	var moment *time.ParseError
@@ -173,7 +173,7 @@ func unfit(err error) error {
 	case errors.As(err, &moment):
 		return textError{text: "want a time such as 2006-01-02T15:04:05Z", cause: err}
 	}
-	return textError{text: errUnfit.Error(), cause: err}
+	return textError{text: errWrongValue.Error(), cause: err}
 }
 
 func hasNull(value any) bool {

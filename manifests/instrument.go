@@ -8,8 +8,8 @@ import (
 
 // Functions that are added to the parsed templates, with names that a template does not use by accident.
 const (
-	functionValue = "_manifests_value" // at the end of every pipeline that writes
-	functionTurn  = "_manifests_turn"  // at the start of every loop iteration
+	functionValue     = "_manifests_value" // at the end of every pipeline that writes
+	functionIteration = "_manifests_turn"  // at the start of every loop iteration
 )
 
 // instrument makes every action of a template report the values that it writes, and records the positions of the texts between them. It
@@ -33,10 +33,10 @@ func (s *Set) instrumentNode(tree *parse.Tree, node parse.Node) {
 		s.instrumentBranch(tree, &n.BranchNode)
 	case *parse.RangeNode:
 		s.instrumentBranch(tree, &n.BranchNode)
-		turn := &parse.ActionNode{NodeType: parse.NodeAction, Pos: n.Pos, Line: n.Line, Pipe: &parse.PipeNode{
-			NodeType: parse.NodePipe, Pos: n.Pos, Line: n.Line, Cmds: []*parse.CommandNode{call(functionTurn, n.Pos)},
+		iteration := &parse.ActionNode{NodeType: parse.NodeAction, Pos: n.Pos, Line: n.Line, Pipe: &parse.PipeNode{
+			NodeType: parse.NodePipe, Pos: n.Pos, Line: n.Line, Cmds: []*parse.CommandNode{call(functionIteration, n.Pos)},
 		}}
-		n.List.Nodes = append([]parse.Node{turn}, n.List.Nodes...)
+		n.List.Nodes = append([]parse.Node{iteration}, n.List.Nodes...)
 	case *parse.ActionNode:
 		if len(n.Pipe.Decl) == 0 && len(n.Pipe.Cmds) > 0 {
 			n.Pipe.Cmds = append(n.Pipe.Cmds, call(functionValue, n.Pos))

@@ -35,8 +35,8 @@ func TestLimits(t *testing.T) {
 		want     string
 	}{
 		"Bytes":         {configMap + "data:\n{{range .}}  k{{.}}: " + strings.Repeat("x", 100) + "\n{{end}}", 90_000, "it renders to more than 3145728 bytes, the limit of an object"},
-		"Turns":         {"{{range .}}{{end}}" + configMap, 1 << 40, "the loops of the template take more than 100000 turns, the limit"},
-		"NestedTurns":   {"{{range .}}{{range $}}{{end}}{{end}}" + configMap, 1 << 40, "more than 100000 turns"},
+		"Turns":         {"{{range .}}{{end}}" + configMap, 1 << 40, "the loops of the template run more than 100000 iterations, the limit"},
+		"NestedTurns":   {"{{range .}}{{range $}}{{end}}{{end}}" + configMap, 1 << 40, "more than 100000 iterations"},
 		"Depth":         {configMap + "data: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n", nil, "nested deeper than 100 levels, the limit"},
 		"Aliases":       {configMap + bomb(8), nil, "the aliases of the document give more than 262144 bytes, with 64 for each value; that is the limit"},
 		"LongAliases":   {configMap + repeated(`"`+strings.Repeat("x", 10_000)+`"`, 200), nil, "give more than 262144 bytes"},
@@ -49,7 +49,7 @@ func TestLimits(t *testing.T) {
 		"KeyTwice":      {configMap + "data: {8080: a, \"8080\": b}\n", nil, `key "8080" is given twice`},
 		"NumberAsName":  {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 8080}\n", nil, `field "metadata.name": want string, got number`},
 		"NumberAsKind":  {"apiVersion: v1\nkind: 1\n", nil, "apiVersion and kind are required"},
-		"Infinity":      {configMap + "data: {a: .inf}\n", nil, "the number .inf has no JSON"},
+		"Infinity":      {configMap + "data: {a: .inf}\n", nil, "the number .inf has no JSON representation"},
 		"Tag":           {configMap + "data: {a: !x b}\n", nil, "the tag !x is not supported"},
 		"Nil":           {configMap + "data: {a: {{.}}}\n", nil, "the value is nil"},
 		"NilPointer":    {configMap + "data: {a: {{.}}}\n", (*string)(nil), "the value is nil"},
@@ -139,9 +139,9 @@ func FuzzObjects(f *testing.F) {
 			}
 			var objects []manifests.Object
 			var err error
-			casecost.Hold(t, func() { objects, err = manifests.Objects("x.yaml", text, decoding) })
+			casecost.Check(t, func() { objects, err = manifests.Objects("x.yaml", text, decoding) })
 			if located := (*manifests.Error)(nil); err != nil && !errors.As(err, &located) {
-				t.Fatalf("%T is no manifests.Error: %v", err, err)
+				t.Fatalf("got %T, want a manifests.Error: %v", err, err)
 			}
 			for _, o := range objects {
 				if o.GetName() == "" || o.GetObjectKind().GroupVersionKind().Kind == "" {

@@ -104,7 +104,7 @@ func (s *Set) parse(files fs.FS, file string) error {
 // the scheme. A string of the data appears unchanged in the object, or Render returns an error. Errors are of type [Error].
 func (s *Set) Render(name string, data any) (Object, error) {
 	if !slices.Contains(s.names, name) {
-		return nil, &Error{Template: name, Err: fmt.Errorf("there is no such template; there are %s", strings.Join(s.names, ", "))}
+		return nil, &Error{Template: name, Err: fmt.Errorf("unknown template; want one of %s", strings.Join(s.names, ", "))}
 	}
 	r, err := s.renderer()
 	if err != nil {

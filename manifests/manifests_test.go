@@ -70,7 +70,7 @@ data:
 	}
 	got, err := set.Render("config.yaml", facts{Name: "a", Keys: []string{"x"}})
 	if err == nil {
-		t.Fatalf("an object where a string belongs was taken: %v", got)
+		t.Fatalf("an object was accepted where a string is required: %v", got)
 	}
 	set = parse(t, map[string]string{"config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{.Name}}}\ndata: {x: {{json .Text}}}\n"})
 	got, err = set.Render("config.yaml", map[string]string{"Name": "a", "Text": "two\n\"lines\""})
@@ -102,32 +102,32 @@ func TestErrorsNameTheLine(t *testing.T) {
 			want:     `x.yaml:10: unknown field "spec.prots"`,
 		},
 		"Loop": {
-			reason:   "A loop makes many lines of one.",
+			reason:   "A loop renders one template line many times.",
 			template: service + "spec:\n  ports:\n{{- range .Many}}\n  - port: 1\n{{- end}}\n  typo: 1\n",
 			want:     `x.yaml:10: unknown field "spec.typo"`,
 		},
 		"InList": {
-			reason:   "The place in a list is found.",
+			reason:   "The error contains the index in a list.",
 			template: service + "spec:\n  ports:\n  - port: 1\n  - porty: 2\n",
 			want:     `x.yaml:8: unknown field "spec.ports[1].porty"`,
 		},
 		"Twice": {
-			reason:   "A field that is given twice is a mistake.",
+			reason:   "A duplicate field is an error.",
 			template: service + "kind: Service\n",
 			want:     "x.yaml:5: yaml: ",
 		},
 		"WrongType": {
-			reason:   "A value of the wrong type is told with its line.",
+			reason:   "A value of the wrong type is reported with its line.",
 			template: service + "spec:\n  type: ClusterIP\n  clusterIPs: no\n",
 			want:     "x.yaml:7: ",
 		},
 		"Syntax": {
-			reason:   "What is no YAML is told with its line.",
+			reason:   "Invalid YAML is reported with its line.",
 			template: service + "spec:\n  a: b: c\n",
 			want:     "x.yaml:6: yaml: ",
 		},
 		"MissingKey": {
-			reason:   "A value that was not given is an error.",
+			reason:   "A missing value is an error.",
 			template: service + "{{.Unknown}}\n",
 			want:     "x.yaml:5: ",
 		},
@@ -136,9 +136,9 @@ func TestErrorsNameTheLine(t *testing.T) {
 			template: "apiVersion: v1\n\nkind: Sevice\n",
 			want:     "x.yaml:3: no kind \"Sevice\"",
 		},
-		"NoKind":  {reason: "An object has a kind.", template: "metadata: {}\n", want: "x.yaml:1: apiVersion and kind are required"},
-		"Nothing": {reason: "A template makes an object.", template: "# only this\n", want: "x.yaml:1: it renders to nothing"},
-		"Two":     {reason: "A template makes one object.", template: service + "---\n" + service, want: "x.yaml:5: it renders to several documents"},
+		"NoKind":  {reason: "An object must have a kind.", template: "metadata: {}\n", want: "x.yaml:1: apiVersion and kind are required"},
+		"Nothing": {reason: "A template must render an object.", template: "# only this\n", want: "x.yaml:1: it renders to nothing"},
+		"Two":     {reason: "A template must render exactly one object.", template: service + "---\n" + service, want: "x.yaml:5: it renders to several documents"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +148,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 				t.Fatalf("%s\nwant %s\ngot  %v", test.reason, test.want, err)
 			}
 			if located := (*manifests.Error)(nil); !errors.As(err, &located) {
-				t.Errorf("%T is no manifests.Error", err)
+				t.Errorf("got %T, want a manifests.Error", err)
 			}
 		})
 	}
@@ -203,7 +203,7 @@ func TestParseErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := parse(t, map[string]string{"a.yaml": "a: 1"}).Render("b.yaml", nil); err == nil || !strings.Contains(err.Error(), "there are a.yaml") {
+	if _, err := parse(t, map[string]string{"a.yaml": "a: 1"}).Render("b.yaml", nil); err == nil || !strings.Contains(err.Error(), "want one of a.yaml") {
 		t.Errorf("an unknown template: %v", err)
 	}
 }
@@ -222,9 +222,9 @@ func FuzzRender(f *testing.F) {
 			return
 		}
 		var object manifests.Object
-		casecost.Hold(t, func() { object, err = set.Render("x.yaml", value) })
+		casecost.Check(t, func() { object, err = set.Render("x.yaml", value) })
 		if located := (*manifests.Error)(nil); err != nil && !errors.As(err, &located) {
-			t.Fatalf("%T is no manifests.Error: %v", err, err)
+			t.Fatalf("got %T, want a manifests.Error: %v", err, err)
 		}
 		if err == nil && object.GetObjectKind().GroupVersionKind().Kind == "" {
 			t.Fatal("an object without a kind")

@@ -14,14 +14,14 @@ import (
 
 // Limits of rendered templates and of [Objects]. They far exceed the limits of the API server.
 const (
-	maxBytes     = 3 << 20   // of one object: the API server accepts requests of 3 MiB
-	maxTurns     = 100_000   // of all loops of a template
-	maxStream    = 16 << 20  // of a stream
-	maxDocuments = 10_000    // of a stream
-	maxDepth     = 100       // levels of lists and maps
-	maxNodes     = 250_000   // values of one document
-	maxRepeated  = 256 << 10 // bytes from aliases in one document, each value counted with repeatedNode and its text
-	repeatedNode = 64
+	maxBytes      = 3 << 20   // of one object: the API server accepts requests of 3 MiB
+	maxIterations = 100_000   // of all loops of a template
+	maxStream     = 16 << 20  // of a stream
+	maxDocuments  = 10_000    // of a stream
+	maxDepth      = 100       // levels of lists and maps
+	maxNodes      = 250_000   // values of one document
+	maxRepeated   = 256 << 10 // bytes from aliases in one document, each value counted with repeatedNode and its text
+	repeatedNode  = 64
 )
 
 // kindOf is the origin of a piece of rendered text.
@@ -44,12 +44,12 @@ type piece struct {
 // renderer executes the templates of a set for one caller at a time. The templates write into it. It records the origin of each piece
 // separately from the text, so that data cannot imitate a template.
 type renderer struct {
-	set       *Set
-	templates *template.Template
-	text      []byte
-	pieces    []piece
-	next      kindOf // the kind of the next value
-	turns     int
+	set        *Set
+	templates  *template.Template
+	text       []byte
+	pieces     []piece
+	next       kindOf // the kind of the next value
+	iterations int
 }
 
 func (s *Set) renderer() (*renderer, error) {
@@ -68,13 +68,13 @@ func (s *Set) renderer() (*renderer, error) {
 // release clears the renderer and returns it to the pool.
 func (s *Set) release(r *renderer) {
 	clear(r.text)
-	r.text, r.pieces, r.next, r.turns = r.text[:0], r.pieces[:0], ofTemplate, 0
+	r.text, r.pieces, r.next, r.iterations = r.text[:0], r.pieces[:0], ofTemplate, 0
 	s.renderers.Put(r)
 }
 
 func (r *renderer) functions() template.FuncMap {
 	return template.FuncMap{
-		"json": asJSON, "quote": asQuoted, functionValue: r.value, functionTurn: r.turn,
+		"json": asJSON, "quote": asQuoted, functionValue: r.value, functionIteration: r.iteration,
 	}
 }
 
@@ -116,11 +116,11 @@ func (r *renderer) value(value any) (any, error) {
 	return value, nil
 }
 
-// turn counts loop iterations, which limits loops that write nothing.
-func (r *renderer) turn() (string, error) {
+// iteration counts loop iterations, which limits loops that write nothing.
+func (r *renderer) iteration() (string, error) {
 	r.next = ofTemplate
-	if r.turns++; r.turns > maxTurns {
-		return "", fmt.Errorf("the loops of the template take more than %d turns, the limit; shorten what is ranged over", maxTurns)
+	if r.iterations++; r.iterations > maxIterations {
+		return "", fmt.Errorf("the loops of the template run more than %d iterations, the limit; shorten the lists they range over", maxIterations)
 	}
 	return "", nil
 }
@@ -180,7 +180,7 @@ func (r *renderer) rendered(name string) rendering {
 	return rendering{text: r.text, pieces: r.pieces, lines: places}
 }
 
-var errNoText = errors.New("it has bytes that are no UTF-8 text")
+var errNoText = errors.New("it is not valid UTF-8")
 
 // asQuoted writes a text in double quotes.
 func asQuoted(text string) (encoded, error) { return asJSON(text) }

@@ -59,10 +59,10 @@ func TestObjects(t *testing.T) {
 func TestObjectsErrors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ reason, stream, want string }{
-		"UnknownField": {"A typed object has no such field.", stream + "---\napiVersion: v1\nkind: Service\nmetadata: {name: x}\nspec:\n  prots: []\n", `all.yaml:18: unknown field "spec.prots"`},
-		"NoName":       {"An object that is planned has a name.", "apiVersion: v1\nkind: Service\n", "all.yaml:1: apiVersion, kind and metadata.name are required"},
-		"NoKind":       {"A document without a kind is no object.", stream + "---\nname: x\n", "all.yaml:14: "},
-		"Syntax":       {"What is no YAML is told with its line.", "apiVersion: v1\nkind: a: b\n", "all.yaml:2: yaml: "},
+		"UnknownField": {"An unknown field of a typed object is an error.", stream + "---\napiVersion: v1\nkind: Service\nmetadata: {name: x}\nspec:\n  prots: []\n", `all.yaml:18: unknown field "spec.prots"`},
+		"NoName":       {"An object must have a name.", "apiVersion: v1\nkind: Service\n", "all.yaml:1: apiVersion, kind and metadata.name are required"},
+		"NoKind":       {"A document must have a kind.", stream + "---\nname: x\n", "all.yaml:14: "},
+		"Syntax":       {"Invalid YAML is reported with its line.", "apiVersion: v1\nkind: a: b\n", "all.yaml:2: yaml: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestObjectsErrors(t *testing.T) {
 				t.Fatalf("%s\nwant %s\ngot  %v", test.reason, test.want, err)
 			}
 			if located := (*manifests.Error)(nil); !errors.As(err, &located) {
-				t.Errorf("%T is no manifests.Error", err)
+				t.Errorf("got %T, want a manifests.Error", err)
 			}
 		})
 	}

@@ -60,7 +60,7 @@ var textPlaces = map[string]struct {
 		configMap + "  finalizers:\n  - {{.}}\n  - b\n", func(o *corev1.ConfigMap, text string) { o.Finalizers = []string{text, "b"} },
 	},
 	"as a key": {configMap + "data:\n  {{.}}: c\n", func(o *corev1.ConfigMap, text string) { o.Data = map[string]string{text: "c"} }},
-	"as a key, beside another": {
+	"as a key, next to another key": {
 		configMap + "data:\n  {{.}}: c\n  b: d\n",
 		func(o *corev1.ConfigMap, text string) { o.Data = map[string]string{text: "c", "b": "d"} },
 	},
@@ -75,7 +75,7 @@ var textPlaces = map[string]struct {
 			o.Data[text] = "c"
 		},
 	},
-	"quoted inside of quotes": {
+	"quoted inside quotes": {
 		configMap + "data: {a: \"{{quote .}}\"}\n", func(o *corev1.ConfigMap, text string) { o.Data = map[string]string{"a": `"` + text + `"`} },
 	},
 	"quoted in a comment": {configMap + "# {{quote .}}\n", func(*corev1.ConfigMap, string) {}},
@@ -116,10 +116,10 @@ func checkText(t *testing.T, sets map[string]*manifests.Set, text string) {
 	for place, test := range textPlaces {
 		var got manifests.Object
 		var err error
-		casecost.Hold(t, func() { got, err = sets[place].Render("x.yaml", text) })
+		casecost.Check(t, func() { got, err = sets[place].Render("x.yaml", text) })
 		if err != nil {
 			if located := (*manifests.Error)(nil); !errors.As(err, &located) {
-				t.Errorf("%s: %q gives %T, no manifests.Error: %v", place, text, err, err)
+				t.Errorf("%s: %q gives %T, want a manifests.Error: %v", place, text, err, err)
 			}
 			continue
 		}
@@ -128,7 +128,7 @@ func checkText(t *testing.T, sets map[string]*manifests.Set, text string) {
 		}
 		test.want(want, text)
 		if diff := cmp.Diff(want, typed[corev1.ConfigMap](t, got)); diff != "" {
-			t.Errorf("%s: the text %q comes out as something else (-want +got):\n%s", place, text, diff)
+			t.Errorf("%s: the text %q is rendered as another value (-want +got):\n%s", place, text, diff)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// FuzzTexts searches for a text that comes out as something else.
+// FuzzTexts searches for a text that is rendered as another value.
 func FuzzTexts(f *testing.F) {
 	for _, text := range hostileTexts {
 		f.Add(text)
@@ -200,10 +200,10 @@ func TestTextErrors(t *testing.T) {
 			configMap + "  namespace: {{.}}\n", "a\ndata: {b: c}", "x.yaml:1: a value would change the structure of the document; use json or quote for it",
 		},
 		"Reads":  {configMap + "data:\n  a: {{.}}\n", "a #b", `x.yaml:6: the value "a #b" reads as "a" in YAML; use json or quote for it`},
-		"Type":   {configMap + "data:\n  a: {{.}}\n", "null", `x.yaml:6: the value "null" reads as <nil> in YAML, which is no text; use json or quote for it`},
-		"Octal":  {configMap + "data:\n  a: {{.}}\n", "010", `x.yaml:6: the value "010" reads as 8 in YAML, which is no text`},
+		"Type":   {configMap + "data:\n  a: {{.}}\n", "null", `x.yaml:6: the value "null" reads as <nil> in YAML, which is not a string; use json or quote for it`},
+		"Octal":  {configMap + "data:\n  a: {{.}}\n", "010", `x.yaml:6: the value "010" reads as 8 in YAML, which is not a string`},
 		"Word":   {configMap + "data:\n  a: {{.}}\n", "yes", `x.yaml:6: yaml: "yes" reads as a boolean in YAML 1.1 and as a string in YAML 1.2`},
-		"Inside": {configMap + "data:\n  a: b{{quote .}}\n", "c", "x.yaml:6: a value as JSON stands inside of another text"},
+		"Inside": {configMap + "data:\n  a: b{{quote .}}\n", "c", "x.yaml:6: a JSON value is inside another text"},
 		"Alias":  {configMap + "data: &a\n  a: b\nbinaryData: *{{.}}\n", "a", "x.yaml:1: "},
 		"Bytes":  {configMap + "data: {a: {{quote .}}}\n", "\xff", "x.yaml:5: executing"},
 	} {

@@ -31,7 +31,7 @@ func verify(r rendering, root *yamlnode.Node) error {
 	decoder := yamlnode.NewDecoder(bytes.NewReader(acceptVersion(words.text)))
 	var document, second yamlnode.Node
 	if err := decoder.Decode(&document); err != nil || len(document.Content) == 0 {
-		return r.lines.fail(root.Line, errors.New("a value stands where YAML expects no text; use json or quote for it"))
+		return r.lines.fail(root.Line, errors.New("a value is inserted where YAML expects no text; use json or quote for it"))
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		return r.lines.fail(root.Line, errTwoDocs)
@@ -164,7 +164,7 @@ func (w *words) compare(actual, word *yamlnode.Node) (*yamlnode.Node, error) {
 	return actual, nil
 }
 
-var errTwoDocs = errors.New("it renders to several documents; want one object for each template")
+var errTwoDocs = errors.New("it renders to several documents; want one object per template")
 
 var errStructure = errors.New("a value would change the structure of the document; use json or quote for it")
 
@@ -208,7 +208,7 @@ func (w *words) sameText(actual, word *yamlnode.Node) error {
 		number, after, _ := strings.Cut(rest, "v")
 		i, err := strconv.Atoi(number)
 		if err != nil || i >= len(w.of.pieces) || w.of.pieces[i].kind == ofJSON {
-			return errors.New("a value as JSON stands inside of another text; use printf before json or quote")
+			return errors.New("a JSON value is inside another text; use printf before json or quote")
 		}
 		want.WriteString(w.value(w.of.pieces[i]))
 		before, rest, has = strings.Cut(after, w.begin)
@@ -234,7 +234,7 @@ func sameType(actual *yamlnode.Node) error {
 		return err
 	}
 	if text, err := json.Marshal(value); err != nil || value == nil || string(text) != actual.Value {
-		return fmt.Errorf("the value %s reads as %v in YAML, which is no text; use json or quote for it", short(actual.Value), value)
+		return fmt.Errorf("the value %s reads as %v in YAML, which is not a string; use json or quote for it", short(actual.Value), value)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ spec:
 			t.Fatal(err)
 		}
 		if err := manifests.Change(objects[0], func(*appsv1.Deployment) {}); err == nil || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("got %v, want an error without the value", err)
+			t.Errorf("got %v, want an error that does not contain the value", err)
 		}
 	})
 }
@@ -251,8 +251,8 @@ func TestErrorsNameTheField(t *testing.T) {
 		},
 		"no kind":       {"apiVersion: v1\nmetadata: {name: x}\nstringData: {a: hunter2}\n", "all.yaml:1: apiVersion, kind and metadata.name are required"},
 		"kind is a map": {"apiVersion: v1\nkind: {a: hunter2}\nmetadata: {name: x}\n", "all.yaml:1: apiVersion, kind and metadata.name are required"},
-		"a text alone":  {"hunter2\n", "all.yaml:1: apiVersion, kind and metadata.name are required"},
-		"metadata is a text": {
+		"only a string": {"hunter2\n", "all.yaml:1: apiVersion, kind and metadata.name are required"},
+		"metadata is a string": {
 			"apiVersion: v1\nkind: Secret\nmetadata: hunter2\n", "all.yaml:1: apiVersion, kind and metadata.name are required",
 		},
 		"generateName": {

@@ -21,32 +21,32 @@ func TestDeriveShape(t *testing.T) {
 		opts   []naming.Option
 		want   string
 	}{
-		"Valid":          {"nothing to change, nothing to tell apart", []string{"my-service"}, nil, "my-service"},
+		"Valid":          {"a single valid part is unchanged", []string{"my-service"}, nil, "my-service"},
 		"Longest":        {"63 characters fit", []string{strings.Repeat("a", 63)}, nil, strings.Repeat("a", 63)},
-		"TooLong":        {"what is cut is hashed", []string{strings.Repeat("a", 64)}, nil, strings.Repeat("a", 50) + "-" + h},
-		"Joined":         {"two parts could be one or other two", []string{"web", "cache"}, nil, "web-cache-" + h},
+		"TooLong":        {"a shortened name has a hash", []string{strings.Repeat("a", 64)}, nil, strings.Repeat("a", 50) + "-" + h},
+		"Joined":         {"joined parts have a hash, because other parts can give the same text", []string{"web", "cache"}, nil, "web-cache-" + h},
 		"Sanitised":      {"a.b must not become a-b", []string{"a.b"}, nil, "a-b-" + h},
-		"UpperCase":      {"changed as well", []string{"Web"}, nil, "web-" + h},
-		"Input":          {"inputs tell twins apart", []string{"web"}, []naming.Option{naming.HashInputs("ns")}, "web-" + h},
-		"NoInput":        {"no values are no inputs", []string{"web"}, []naming.Option{naming.HashInputs()}, "web"},
-		"LikeHashed":     {"somebody may have chosen it to hit a derived name", []string{"web-0123456789ab"}, nil, "web-0123456789ab-" + h},
-		"AlmostHashed":   {"g is no hexadecimal character", []string{"web-0123456789ag"}, nil, "web-0123456789ag"},
-		"Empty":          {"a placeholder for nothing", []string{""}, nil, "part-" + h},
-		"Marks":          {"a placeholder for nothing readable", []string{"x", "___"}, nil, "x-part-" + h},
-		"Letter":         {"RFC 1035", []string{"1st"}, []naming.Option{naming.StartWithLetter}, "x1st-" + h},
-		"LetterThere":    {"RFC 1035 is obeyed", []string{"first"}, []naming.Option{naming.StartWithLetter}, "first"},
-		"LetterPart":     {"only the start counts", []string{"a", "1"}, []naming.Option{naming.StartWithLetter}, "a-1-" + h},
-		"LetterTight":    {"the x takes the room", []string{"123"}, []naming.Option{naming.StartWithLetter, naming.MaxLength(14)}, "x-" + h},
+		"UpperCase":      {"a changed letter case adds a hash", []string{"Web"}, nil, "web-" + h},
+		"Input":          {"hash inputs distinguish equal parts", []string{"web"}, []naming.Option{naming.HashInputs("ns")}, "web-" + h},
+		"NoInput":        {"HashInputs without values adds no hash", []string{"web"}, []naming.Option{naming.HashInputs()}, "web"},
+		"LikeHashed":     {"a name that looks hashed gets a hash, so that it cannot equal a derived name", []string{"web-0123456789ab"}, nil, "web-0123456789ab-" + h},
+		"AlmostHashed":   {"g is not a hexadecimal character", []string{"web-0123456789ag"}, nil, "web-0123456789ag"},
+		"Empty":          {"a placeholder for an empty part", []string{""}, nil, "part-" + h},
+		"Marks":          {"a placeholder for a part without letters and digits", []string{"x", "___"}, nil, "x-part-" + h},
+		"Letter":         {"a name that starts with a digit gets a letter", []string{"1st"}, []naming.Option{naming.StartWithLetter}, "x1st-" + h},
+		"LetterThere":    {"a name that starts with a letter is unchanged", []string{"first"}, []naming.Option{naming.StartWithLetter}, "first"},
+		"LetterPart":     {"only the first part needs a letter", []string{"a", "1"}, []naming.Option{naming.StartWithLetter}, "a-1-" + h},
+		"LetterTight":    {"the added letter counts for the length", []string{"123"}, []naming.Option{naming.StartWithLetter, naming.MaxLength(14)}, "x-" + h},
 		"Subdomain":      {"dots are valid", []string{"api.example.com"}, []naming.Option{naming.SubdomainForm}, "api.example.com"},
 		"SubdomainDots":  {"no empty labels", []string{".a-..-b."}, []naming.Option{naming.SubdomainForm}, "a.b-" + h},
 		"LabelValue":     {"underscores are valid", []string{"a_b.c"}, []naming.Option{naming.LabelValueForm}, "a_b.c"},
-		"ReserveLongest": {"suffixes are alternatives", []string{strings.Repeat("a", 60)}, []naming.Option{naming.Reserve("-b", "-cdef")}, strings.Repeat("a", 45) + "-" + h},
-		"ReserveTwice":   {"the longest counts", []string{strings.Repeat("a", 60)}, []naming.Option{naming.Reserve("-cdef"), naming.ReserveLength(2)}, strings.Repeat("a", 45) + "-" + h},
-		"ManyParts":      {"the last parts go", strings.Split(strings.Repeat("a", 80), ""), nil, strings.Repeat("a-", 25) + h},
-		"CutAtMark":      {"no dash before the dash", []string{"abcdefghi-jklmnopqrstuvw"}, []naming.Option{naming.MaxLength(23)}, "abcdefghi-" + h},
-		"Unhashed":       {"the caller's own risk", []string{"A", "b"}, []naming.Option{naming.HashLength(0)}, "a-b"},
+		"ReserveLongest": {"the longest of several suffixes is reserved", []string{strings.Repeat("a", 60)}, []naming.Option{naming.Reserve("-b", "-cdef")}, strings.Repeat("a", 45) + "-" + h},
+		"ReserveTwice":   {"the largest reservation wins", []string{strings.Repeat("a", 60)}, []naming.Option{naming.Reserve("-cdef"), naming.ReserveLength(2)}, strings.Repeat("a", 45) + "-" + h},
+		"ManyParts":      {"the last parts are cut", strings.Split(strings.Repeat("a", 80), ""), nil, strings.Repeat("a-", 25) + h},
+		"CutAtMark":      {"a cut name does not end with a dash", []string{"abcdefghi-jklmnopqrstuvw"}, []naming.Option{naming.MaxLength(23)}, "abcdefghi-" + h},
+		"Unhashed":       {"without a hash, names can collide", []string{"A", "b"}, []naming.Option{naming.HashLength(0)}, "a-b"},
 		"Later":          {"a later option wins", []string{"a"}, []naming.Option{naming.HashInputs(1), naming.HashLength(4), naming.HashLength(12)}, "a-" + h},
-		"NilOption":      {"is none", []string{"a"}, []naming.Option{nil}, "a"},
+		"NilOption":      {"is ignored", []string{"a"}, []naming.Option{nil}, "a"},
 		"Composed":       {"options compose", []string{"abcdefg"}, []naming.Option{nil, naming.MaxLength(6), naming.HashLength(4)}, "a-####"},
 	}
 	for name, tc := range tests {
@@ -128,7 +128,7 @@ func TestDeriveTwins(t *testing.T) {
 			}
 			seen[name] = now
 			if again, _ := naming.Derive([]string{name}); again == name && name != "a-b-c" && name != "part" {
-				t.Errorf("%s can be chosen by a user: it would stay as it is", name)
+				t.Errorf("%s can be chosen by a user: Derive would not change it", name)
 			}
 		}
 	}
@@ -220,7 +220,7 @@ func TestHashByMeaning(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(long, short); diff != "" {
-			t.Errorf("%#v: the short way differs from the long one (-long +short)\n%s", v, diff)
+			t.Errorf("%#v: the fast path differs from the JSON encoding (-JSON +fast)\n%s", v, diff)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func FuzzSanitize(f *testing.F) {
 				t.Errorf("%s(%q) is %q, which is not valid: it becomes %q", name, s, got, again)
 			}
 			if got == "" && strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz0123456789") && len(s) < form.longest {
-				t.Errorf("%s(%q) loses what is readable", name, s)
+				t.Errorf("%s(%q) drops letters or digits", name, s)
 			}
 		}
 	})
@@ -101,7 +101,7 @@ func FuzzHashInput(f *testing.F) {
 			short, errShort := naming.ShortInput(v)
 			long, errLong := naming.JSONInput(v)
 			if (errShort == nil) != (errLong == nil) || !bytes.Equal(short, long) {
-				t.Errorf("%q: %x (%v) the short way, %x (%v) the long way", v, short, errShort, long, errLong)
+				t.Errorf("%q: %x (%v) by the fast path, %x (%v) by JSON encoding", v, short, errShort, long, errLong)
 			}
 		}
 	})
@@ -119,7 +119,7 @@ func FuzzParseImage(f *testing.F) {
 		img, err := naming.LibraryImage(ref)
 		if quick, ok := naming.PlainImage(ref); ok {
 			if err != nil {
-				t.Fatalf("%q is taken for valid, the library says: %v", ref, err)
+				t.Fatalf("%q is accepted, but the reference library reports: %v", ref, err)
 			}
 			if diff := cmp.Diff(img, quick); diff != "" {
 				t.Fatalf("%q (-library +quick)\n%s", ref, diff)

@@ -27,9 +27,9 @@ type stored struct {
 	Name    string   `json:"name"`
 }
 
-// TestNamesStay keeps names for good. A new line is added to the file without its name; UPDATE_GOLDEN=1 fills empty names, never others,
+// TestNamesAreStable keeps names for good. A new line is added to the file without its name; UPDATE_GOLDEN=1 fills empty names, never others,
 // and the run still fails, so that somebody looks.
-func TestNamesStay(t *testing.T) {
+func TestNamesAreStable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(goldenFile)
 	if err != nil {
@@ -37,7 +37,7 @@ func TestNamesStay(t *testing.T) {
 	}
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	if len(lines) < goldenLines {
-		t.Errorf("%s has %d lines and had %d: it may only grow", goldenFile, len(lines), goldenLines)
+		t.Errorf("%s has %d lines, want at least %d: names must not be removed", goldenFile, len(lines), goldenLines)
 	}
 	var filled bytes.Buffer
 	missing := 0
@@ -54,7 +54,7 @@ func TestNamesStay(t *testing.T) {
 			missing++
 			s.Name = got
 		case s.Name != got:
-			t.Errorf("line %d: %q was %q and is %q: objects of that name would be lost", i+1, s.Parts, s.Name, got)
+			t.Errorf("line %d: %q was %q and is %q: existing objects of that name would be orphaned", i+1, s.Parts, s.Name, got)
 		}
 		encoder := json.NewEncoder(&filled)
 		encoder.SetEscapeHTML(false)

@@ -16,7 +16,7 @@ func TestMatchingLabels(t *testing.T) {
 		patterns []string
 		want     map[string]string
 	}{
-		"None":      {reason: "without patterns nothing is handed down"},
+		"None":      {reason: "without patterns no label matches"},
 		"Exact":     {reason: "a key", patterns: []string{"team", "teams"}, want: map[string]string{"team": "a"}},
 		"Domain":    {reason: "every key of a domain", patterns: []string{"org.example/*"}, want: map[string]string{"org.example/cost": "1", "org.example/tier": "gold"}},
 		"Slash":     {reason: "a star does not cross the slash", patterns: []string{"*"}, want: map[string]string{"team": "a", "other": "x"}},

@@ -39,7 +39,7 @@ func TestVectors(t *testing.T) {
 	if err := json.Unmarshal(text, &vectors); err != nil {
 		t.Fatal(err)
 	}
-	held, quirks := map[string]int{}, map[string]int{}
+	matching, quirks := map[string]int{}, map[string]int{}
 	for _, v := range vectors {
 		got := v.run(t)
 		if v.Quirk != "" {
@@ -47,7 +47,7 @@ func TestVectors(t *testing.T) {
 				t.Errorf("%s: a quirk without a decision", v.Name)
 			}
 			if cmp.Equal(v.Expected, got) {
-				t.Errorf("%s: is kept as it was (%s), but decided was: %s", v.Name, v.Quirk, v.Decision)
+				t.Errorf("%s: behaves as before (%s), but the decision is: %s", v.Name, v.Quirk, v.Decision)
 			}
 			quirks[v.Fn]++
 			t.Logf("quirk: %s: was %v, is %v: %s", v.Name, v.Expected, got, v.Decision)
@@ -57,9 +57,9 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s (-want +got)\n%s", v.Name, diff)
 			continue
 		}
-		held[v.Fn]++
+		matching[v.Fn]++
 	}
-	t.Logf("held: %v, quirks decided otherwise: %v", held, quirks)
+	t.Logf("matching: %v, quirks changed by decision: %v", matching, quirks)
 }
 
 // hashed reports whether the expected value ends in a hash, whose characters may differ.

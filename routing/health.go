@@ -43,7 +43,7 @@ type HealthOptions struct {
 func Health(route *gatewayv1.HTTPRoute, options HealthOptions) health.Component {
 	component := health.Component{Name: cmp.Or(options.Component, "HTTPRoute"), Child: true, Dependency: health.Downstream}
 	if route == nil {
-		return judgement{
+		return parentOutcome{
 			state: health.Progressing, category: health.MissingDownstreamDependency,
 			reason: reasonRouteNotFound, message: "HTTPRoute not found",
 		}.fill(component)
@@ -55,7 +55,7 @@ func Health(route *gatewayv1.HTTPRoute, options HealthOptions) health.Component 
 	if len(parents) == 0 {
 		parents = reportedParents(route)
 	}
-	worst := judgement{state: health.Ready, reason: reasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}
+	worst := parentOutcome{state: health.Ready, reason: reasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}
 	if len(parents) == 0 {
 		worst = pending("")
 	}
@@ -64,29 +64,29 @@ func Health(route *gatewayv1.HTTPRoute, options HealthOptions) health.Component 
 		if len(parents) > 1 {
 			where = " " + describeParent(&parents[i], route.Namespace)
 		}
-		if v := judgeParent(route, &parents[i], options.Controller, where); v.worse(worst) {
+		if v := worstOutcome(route, &parents[i], options.Controller, where); v.worse(worst) {
 			worst = v
 		}
 	}
 	return worst.fill(component)
 }
 
-// judgement is the assessment of one parent.
-type judgement struct {
+// parentOutcome is the assessment of one parent.
+type parentOutcome struct {
 	state           health.State
 	category        health.Category // empty: no error
 	reason, message string
 }
 
 // worse orders judgements. The text breaks ties, so that the order of statuses does not matter.
-func (v judgement) worse(than judgement) bool {
+func (v parentOutcome) worse(than parentOutcome) bool {
 	if v.state != than.state {
 		return health.Worse(v.state, than.state)
 	}
 	return cmp.Or(strings.Compare(v.reason, than.reason), strings.Compare(v.message, than.message)) < 0
 }
 
-func (v judgement) fill(component health.Component) health.Component {
+func (v parentOutcome) fill(component health.Component) health.Component {
 	component.State, component.Reason, component.Message = v.state, v.reason, v.message
 	if v.category != "" {
 		component.Errors = []error{health.NewError(v.category, v.reason, v.message, nil)}
@@ -94,27 +94,27 @@ func (v judgement) fill(component health.Component) health.Component {
 	return component
 }
 
-func pending(where string) judgement {
+func pending(where string) parentOutcome {
 	if where != "" {
-		where = ":" + where + " has not judged it yet"
+		where = ":" + where + " has not reported a status yet"
 	}
-	return judgement{
+	return parentOutcome{
 		state: health.Progressing, reason: reasonRoutePending,
 		message: "HTTPRoute is waiting for gateway acceptance" + where,
 	}
 }
 
-// judgeParent returns the worst status of one parent. A status of this generation overrides the pending one of a controller that no
+// worstOutcome returns the worst status of one parent. A status of this generation overrides the pending one of a controller that no
 // longer serves the parent.
-func judgeParent(route *gatewayv1.HTTPRoute, parent *gatewayv1.ParentReference, controller, where string) judgement {
+func worstOutcome(route *gatewayv1.HTTPRoute, parent *gatewayv1.ParentReference, controller, where string) parentOutcome {
 	worst, current := pending(where), false
 	for i := range route.Status.Parents {
 		status := &route.Status.Parents[i]
 		if controller != "" && string(status.ControllerName) != controller || !sameParent(&status.ParentRef, parent, route.Namespace) {
 			continue
 		}
-		v, judged := judgeConditions(status.Conditions, route.Generation, where)
-		if !judged {
+		v, sameGeneration := conditionsOutcome(status.Conditions, route.Generation, where)
+		if !sameGeneration {
 			continue
 		}
 		if !current || v.worse(worst) {
@@ -124,18 +124,18 @@ func judgeParent(route *gatewayv1.HTTPRoute, parent *gatewayv1.ParentReference, 
 	return worst
 }
 
-// judgeConditions assesses the conditions of one status. It returns false if they are of another generation.
-func judgeConditions(conditions []metav1.Condition, generation int64, where string) (judgement, bool) {
+// conditionsOutcome assesses the conditions of one status. It returns false if they are of another generation.
+func conditionsOutcome(conditions []metav1.Condition, generation int64, where string) (parentOutcome, bool) {
 	accepted := currentCondition(conditions, string(gatewayv1.RouteConditionAccepted), generation)
 	if accepted == nil {
-		return judgement{}, false
+		return parentOutcome{}, false
 	}
 	by := ""
 	if where != "" {
 		by = " by" + where
 	}
 	if accepted.Status != metav1.ConditionTrue {
-		return judgement{
+		return parentOutcome{
 			state: health.Failed, category: health.InvalidSpec,
 			reason: accepted.Reason, message: fmt.Sprintf("HTTPRoute rejected%s: %s", by, accepted.Message),
 		}, true
@@ -149,23 +149,23 @@ func judgeConditions(conditions []metav1.Condition, generation int64, where stri
 		}
 	}
 	if partial := currentCondition(conditions, string(gatewayv1.RouteConditionPartiallyInvalid), generation); partial != nil && partial.Status == metav1.ConditionTrue {
-		return judgement{
+		return parentOutcome{
 			state: health.Degraded, category: health.InvalidSpec,
 			reason: partial.Reason, message: fmt.Sprintf("HTTPRoute is partially invalid%s: %s", by, partial.Message),
 		}, true
 	}
 	if programmed := currentCondition(conditions, "Programmed", generation); programmed != nil && programmed.Status != metav1.ConditionTrue {
-		return judgement{
+		return parentOutcome{
 			state: health.Progressing, reason: programmed.Reason,
 			message: fmt.Sprintf("HTTPRoute is not programmed%s: %s", by, programmed.Message),
 		}, true
 	}
-	return judgement{state: health.Ready, reason: reasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}, true
+	return parentOutcome{state: health.Ready, reason: reasonRouteAccepted, message: "HTTPRoute is accepted by gateway"}, true
 }
 
 // unresolved distinguishes a backend that does not exist yet, a reference that needs a ReferenceGrant, and a reference that cannot work.
-func unresolved(refs *metav1.Condition, by string) judgement {
-	v := judgement{reason: refs.Reason, message: fmt.Sprintf("HTTPRoute backend not resolved%s: %s", by, refs.Message)}
+func unresolved(refs *metav1.Condition, by string) parentOutcome {
+	v := parentOutcome{reason: refs.Reason, message: fmt.Sprintf("HTTPRoute backend not resolved%s: %s", by, refs.Message)}
 	switch gatewayv1.RouteConditionReason(refs.Reason) {
 	case gatewayv1.RouteReasonInvalidKind, gatewayv1.RouteReasonUnsupportedProtocol:
 		v.state, v.category = health.Failed, health.InvalidSpec

@@ -92,10 +92,10 @@ func TestHealth(t *testing.T) {
 			statuses: []gatewayv1.RouteParentStatus{parentStatus("a", controller, accepted), parentStatus("b", controller, rejected)},
 			want:     outcome{health.Failed, "NotAllowedByListeners", "HTTPRoute rejected by gateway team-a/b: because", health.InvalidSpec},
 		},
-		"one of two is silent": {
+		"one of two has no status": {
 			parents:  []string{"a", "b"},
 			statuses: []gatewayv1.RouteParentStatus{parentStatus("a", controller, accepted)},
-			want:     outcome{health.Progressing, "HTTPRoutePending", "HTTPRoute is waiting for gateway acceptance: gateway team-a/b has not judged it yet", ""},
+			want:     outcome{health.Progressing, "HTTPRoutePending", "HTTPRoute is waiting for gateway acceptance: gateway team-a/b has not reported a status yet", ""},
 		},
 		"another controller": {
 			statuses: []gatewayv1.RouteParentStatus{parentStatus("a", "example.com/other", accepted)},
@@ -107,7 +107,7 @@ func TestHealth(t *testing.T) {
 			options:  routing.HealthOptions{Controller: controller},
 			want:     ready,
 		},
-		"the former controller's leftover": {
+		"a stale status of a former controller": {
 			statuses: []gatewayv1.RouteParentStatus{parentStatus("a", "example.com/former", older(rejected)), parentStatus("a", controller, accepted)},
 			want:     ready,
 		},
@@ -116,8 +116,8 @@ func TestHealth(t *testing.T) {
 			want:     outcome{health.Failed, "NotAllowedByListeners", "HTTPRoute rejected: because", health.InvalidSpec},
 		},
 		"planned parents given": {
-			parents:  []string{"a", "somebody-elses"},
-			statuses: []gatewayv1.RouteParentStatus{parentStatus("a", controller, accepted), parentStatus("somebody-elses", controller, rejected)},
+			parents:  []string{"a", "other"},
+			statuses: []gatewayv1.RouteParentStatus{parentStatus("a", controller, accepted), parentStatus("other", controller, rejected)},
 			options:  routing.HealthOptions{Parents: []gatewayv1.ParentReference{{Name: "a"}}},
 			want:     ready,
 		},

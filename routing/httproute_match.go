@@ -26,7 +26,7 @@ func validateMatch(match *Match, at *field.Path) field.ErrorList {
 	case match.PathType != "":
 		faults = append(faults, field.Required(at.Child("path", "value"), "a path type needs a path"))
 	case len(match.Headers) == 0 && len(match.Query) == 0 && match.Method == "":
-		faults = append(faults, field.Required(at, `say a path, headers, a query or a method; the path "/" matches every request`))
+		faults = append(faults, field.Required(at, `set a path, headers, a query or a method; the path "/" matches every request`))
 	}
 	if match.Method != "" && !slices.Contains(httpMethods, match.Method) {
 		faults = append(faults, field.NotSupported(at.Child("method"), match.Method, httpMethods))

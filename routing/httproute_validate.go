@@ -139,7 +139,7 @@ func validatePair(a, b *gatewayv1.ParentReference, at *field.Path) field.ErrorLi
 func validateRules(rules []Rule, path *field.Path) field.ErrorList {
 	var faults field.ErrorList
 	if len(rules) == 0 {
-		faults = append(faults, field.Required(path, "say at least one rule: without any, the API server adds one for every path"))
+		faults = append(faults, field.Required(path, "set at least one rule: without rules, the API server adds one that matches every path"))
 	}
 	faults = append(faults, atMost(len(rules), maxRules, path)...)
 	names := map[string]bool{}
@@ -166,7 +166,7 @@ func validateRule(rule *Rule, at *field.Path) field.ErrorList {
 	var faults field.ErrorList
 	matches := at.Child("matches")
 	if len(rule.Matches) == 0 {
-		faults = append(faults, field.Required(matches, `say the path "/" to match every request`))
+		faults = append(faults, field.Required(matches, `set the path "/" to match every request`))
 	}
 	faults = append(faults, atMost(len(rule.Matches), maxMatches, matches)...)
 	for i := range rule.Matches {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestFirst: layers merged field by field keep explicit zeroes of the higher layer.
-func TestResolveTakesGatewayWhole(t *testing.T) {
+func TestResolveDoesNotMergeGateways(t *testing.T) {
 	t.Parallel()
 	low := &gatewayv1.ParentReference{Namespace: new(gatewayv1.Namespace("infra")), Name: "shared", SectionName: new(gatewayv1.SectionName("https"))}
 	settings := routing.Resolve(
@@ -45,8 +45,8 @@ func TestParentMissing(t *testing.T) {
 	}
 }
 
-// TestSettingsNameTheLayer: a bad setting is reported where it stands.
-func TestSettingsNameTheLayer(t *testing.T) {
+// TestSettingsErrorsNameTheLayer: a bad setting is reported where it stands.
+func TestSettingsErrorsNameTheLayer(t *testing.T) {
 	t.Parallel()
 	settings := routing.Resolve(routing.Layer{Name: "spec.routing"}, routing.Layer{
 		Name: "the cluster's configuration", PathTemplate: new("/{"), Timeout: &metav1.Duration{Duration: -time.Second},

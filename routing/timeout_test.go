@@ -19,19 +19,19 @@ func TestFormatTimeout(t *testing.T) {
 		want     string
 		wantErr  string
 	}{
-		"zero":             {want: "0s"},
-		"a millisecond":    {duration: time.Millisecond, want: "1ms"},
-		"seconds":          {duration: 30 * time.Second, want: "30s"},
-		"a minute":         {duration: time.Minute, want: "1m0s"},
-		"all units":        {duration: time.Hour + 2*time.Minute + 3*time.Second + 4*time.Millisecond, want: "1h2m3s4ms"},
-		"hour and fourth":  {duration: time.Hour + 4*time.Millisecond, want: "1h0m0s4ms"},
-		"longest":          {duration: 100000*time.Hour - time.Millisecond, want: "99999h59m59s999ms"},
-		"too long":         {duration: 100000 * time.Hour, wantErr: "use less than 100000h"},
-		"longest in Go":    {duration: time.Duration(math.MaxInt64).Truncate(time.Millisecond), wantErr: "use less than 100000h"},
-		"negative":         {duration: -time.Second, wantErr: "use 0s for no timeout"},
-		"least in Go":      {duration: math.MinInt64, wantErr: "negative"},
-		"nanosecond":       {duration: time.Second + 1, wantErr: "whole milliseconds"},
-		"half millisecond": {duration: time.Millisecond / 2, wantErr: "whole milliseconds"},
+		"zero":                   {want: "0s"},
+		"a millisecond":          {duration: time.Millisecond, want: "1ms"},
+		"seconds":                {duration: 30 * time.Second, want: "30s"},
+		"a minute":               {duration: time.Minute, want: "1m0s"},
+		"all units":              {duration: time.Hour + 2*time.Minute + 3*time.Second + 4*time.Millisecond, want: "1h2m3s4ms"},
+		"hours and milliseconds": {duration: time.Hour + 4*time.Millisecond, want: "1h0m0s4ms"},
+		"longest":                {duration: 100000*time.Hour - time.Millisecond, want: "99999h59m59s999ms"},
+		"too long":               {duration: 100000 * time.Hour, wantErr: "use less than 100000h"},
+		"largest time.Duration":  {duration: time.Duration(math.MaxInt64).Truncate(time.Millisecond), wantErr: "use less than 100000h"},
+		"negative":               {duration: -time.Second, wantErr: "use 0s for no timeout"},
+		"smallest time.Duration": {duration: math.MinInt64, wantErr: "negative"},
+		"nanosecond":             {duration: time.Second + 1, wantErr: "whole milliseconds"},
+		"half millisecond":       {duration: time.Millisecond / 2, wantErr: "whole milliseconds"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

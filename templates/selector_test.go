@@ -42,33 +42,33 @@ func TestSelect(t *testing.T) {
 		stages     []templates.Stage
 	}{
 		"Nothing": {
-			reason: "no candidates is a result", selector: templates.Selector[item]{Filters: []templates.Filter[item]{notX}},
+			reason: "no candidates give an empty result", selector: templates.Selector[item]{Filters: []templates.Filter[item]{notX}},
 			stages: []templates.Stage{{Name: "x"}},
 		},
 		"ZeroValueOne": {
-			reason: "the only one needs no preference", candidates: []item{{name: "a"}}, chosen: "a", equals: []string{"a"},
+			reason: "a single candidate needs no preference", candidates: []item{{name: "a"}}, chosen: "a", equals: []string{"a"},
 			want: []string{"|chosen||BestMatch|1|"},
 		},
 		"ZeroValueTwo": {
-			reason: "nothing tells them apart", candidates: []item{{name: "a"}, {name: "b"}}, equals: []string{"a", "b"},
+			reason: "without preferences all candidates are equal", candidates: []item{{name: "a"}, {name: "b"}}, equals: []string{"a", "b"},
 			want: []string{"|equal||AmbiguousMatch|1|", "|equal||AmbiguousMatch|1|"},
 		},
 		"EmptyParts": {
-			reason:     "unset functions let pass and find equal",
+			reason:     "unset filters keep and unset preferences rank all candidates equally",
 			selector:   templates.Selector[item]{Name: named, Filters: []templates.Filter[item]{{Name: "off"}}, Preferences: []templates.Preference[item]{{Name: "off"}}},
 			candidates: []item{{name: "b"}, {name: "a"}}, equals: []string{"a", "b"},
 			want:   []string{"a|equal||AmbiguousMatch|1|", "b|equal||AmbiguousMatch|1|"},
 			stages: []templates.Stage{{Name: "off", Before: 2, After: 2}},
 		},
 		"AllRejected": {
-			reason:     "later stages see nobody; furthest first",
+			reason:     "stages after the last rejection count no candidates; candidates that passed more stages come first",
 			selector:   templates.Selector[item]{Name: named, Filters: []templates.Filter[item]{notX, none, first}},
 			candidates: []item{{"b", "x"}, {"c", "y"}, {"a", "x"}},
 			want:       []string{"c|rejected|none|none|0|", "a|rejected|x|HasX|0|", "b|rejected|x|HasX|0|"},
 			stages:     []templates.Stage{{Name: "x", Before: 3, After: 1}, {Name: "none", Before: 1}, {Name: "first"}},
 		},
 		"Ranks": {
-			reason:     "equals share a rank, the next one counts all before it; what decided is against the best",
+			reason:     "equal candidates share a rank and the next rank is skipped; the deciding preference compares with the best",
 			selector:   templates.Selector[item]{Name: named, Preferences: []templates.Preference[item]{letter(0), letter(1)}},
 			candidates: []item{{"e", "bb"}, {"d", "ab"}, {"c", "ab"}, {"b", "ba"}, {"a", "aa"}}, chosen: "a", equals: []string{"a"},
 			want: []string{
@@ -83,7 +83,7 @@ func TestSelect(t *testing.T) {
 			want: []string{"a|equal||AmbiguousMatch|1|", "b|equal||AmbiguousMatch|1|", "c|outranked||LowerPreferenceRank|3|letter0"},
 		},
 		"BestAfterKeep": {
-			reason:     "whom a stage rejected hides nobody",
+			reason:     "a rejected candidate is not compared in later stages",
 			selector:   templates.Selector[item]{Name: named, Filters: []templates.Filter[item]{notX, first}, Preferences: []templates.Preference[item]{letter(1)}},
 			candidates: []item{{"a", "ax"}, {"b", "bb"}, {"c", "ba"}, {"d", "ca"}}, chosen: "c", equals: []string{"c"},
 			want: []string{
@@ -92,7 +92,7 @@ func TestSelect(t *testing.T) {
 			stages: []templates.Stage{{Name: "x", Before: 4, After: 3}, {Name: "first", Before: 3, After: 2}},
 		},
 		"KeepAndBest": {
-			reason: "one stage may do both",
+			reason: "one stage can use Keep and Best",
 			selector: templates.Selector[item]{Name: named, Filters: []templates.Filter[item]{{
 				Name: "both", Reason: "Lost", Keep: notX.Keep, Best: first.Best,
 				ReasonFor: func(c *item) string { return strings.TrimPrefix("Is"+c.letters, "Isb") },
@@ -178,7 +178,7 @@ func TestExplainKeepsRows(t *testing.T) {
 	t.Parallel()
 	got := templates.Selector[item]{Name: named}.Select([]item{{name: "a\tb\nc"}}).Explain()
 	if lines := strings.Count(got, "\n"); lines != 4 || !strings.Contains(got, "a b c") {
-		t.Errorf("a name breaks the table:\n%s", got)
+		t.Errorf("a name changes the table layout:\n%s", got)
 	}
 }
 
@@ -212,7 +212,7 @@ func FuzzSelect(f *testing.F) {
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		got := s.Select(shuffled)
 		if diff := cmp.Diff(want.Explain(), got.Explain()); diff != "" {
-			t.Errorf("the order of the candidates counts (-want +got)\n%s", diff)
+			t.Errorf("the result depends on the order of the candidates (-want +got)\n%s", diff)
 		}
 		if want.Ambiguous() == (want.Chosen != nil) && len(want.Equals) > 0 {
 			t.Errorf("chosen %v with %d equals", want.Chosen, len(want.Equals))

@@ -161,7 +161,7 @@ func TestVectors(t *testing.T) {
 	if err := json.Unmarshal(text, &vectors); err != nil {
 		t.Fatal(err)
 	}
-	held, kept, better := 0, 0, 0
+	matching, kept, better := 0, 0, 0
 	for _, v := range vectors {
 		result := v.selector().Select(v.Input.Candidates)
 		if len(result.Evaluations) != len(v.Input.Candidates) {
@@ -180,7 +180,7 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s: a quirk without a decision", v.Name)
 		case v.Quirk != "" && !v.Kept:
 			if diff == "" {
-				t.Errorf("%s: is as it was (%s), but decided was: %s", v.Name, v.Quirk, v.Decision)
+				t.Errorf("%s: behaves as before (%s), but the decision is: %s", v.Name, v.Quirk, v.Decision)
 			}
 			better++
 			t.Logf("quirk: %s: %s", v.Name, v.Decision)
@@ -190,10 +190,10 @@ func TestVectors(t *testing.T) {
 			kept++
 			t.Logf("quirk, left to the caller: %s: %s", v.Name, v.Decision)
 		default:
-			held++
+			matching++
 		}
 	}
-	t.Logf("held: %d, quirks that are the caller's choice: %d, quirks decided otherwise: %d", held, kept, better)
+	t.Logf("matching: %d, quirks that are the caller's choice: %d, quirks changed by decision: %d", matching, kept, better)
 }
 
 // observed says a result in the vectors' words: evaluations in the order of the stages and of the list, and the place in the list of those

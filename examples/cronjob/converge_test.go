@@ -29,8 +29,8 @@ func TestConverges(t *testing.T) {
 		Change:   func(o client.Object) { o.(*v1.CronJob).Spec.ConcurrencyPolicy = v1.Forbid },
 		Accepted: []reconciletest.Acceptance{
 			{Check: check.State, About: "events dropped", Reason: seen},
-			{Check: check.State, About: "restart into the cache of before", Reason: seen},
-			{Check: check.Orphan, About: "restart into the cache of before", Reason: seen},
+			{Check: check.State, About: "restart with the previous cache", Reason: seen},
+			{Check: check.Orphan, About: "restart with the previous cache", Reason: seen},
 		},
 	})
 }

@@ -51,7 +51,7 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 	s.CRDPaths, s.Cases = []string{"config/crd", "config/foreign"}, 10
 	s.Accepted = append(s.Accepted, []reconciletest.Acceptance{
 		{
-			About: "others are slow", Check: check.Deletes,
+			About: "other controllers are slow", Check: check.Deletes,
 			Reason: "what refers to an owner that is gone is deleted by the collector or the operator, whoever is first",
 		},
 		{

@@ -83,7 +83,7 @@ func convergeModels( //nolint:revive // what the two sources differ in
 	converge(t, env, reconciletest.System{
 		Owners: owners, Change: change,
 		Accepted: []reconciletest.Acceptance{{
-			Check: check.State, About: "restart into the cache of before",
+			Check: check.State, About: "restart with the previous cache",
 			Reason: "the model of before is asked for again, and the events of the one that is loaded afterwards are not played",
 		}},
 		Setup: func(mgr ctrl.Manager) error {

@@ -326,7 +326,7 @@ func TestQueuedJobConverges(t *testing.T) {
 		_ = unstructured.SetNestedSlice(o.Object, all, "status", "conditions")
 	}
 	s.Accepted = []reconciletest.Acceptance{
-		{Check: check.State, About: "422 for good of create pods", Reason: "a job whose pod is refused as invalid has failed"},
+		{Check: check.State, About: "422 always of create pods", Reason: "a job whose pod is refused as invalid has failed"},
 		{Check: check.State, About: "422 several times of create pods", Reason: "a job whose pod is refused as invalid has failed"},
 	}
 	reconciletest.Converge(t, s)

@@ -8,8 +8,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// imageTrouble finds the first container whose image cannot be pulled.
-func imageTrouble(pods []*corev1.Pod) (health.Component, bool) {
+// imagePullFailure finds the first container whose image cannot be pulled.
+func imagePullFailure(pods []*corev1.Pod) (health.Component, bool) {
 	for _, p := range pods {
 		for _, s := range containerStatuses(p) {
 			w := s.State.Waiting
@@ -19,7 +19,7 @@ func imageTrouble(pods []*corev1.Pod) (health.Component, bool) {
 			message := "Container " + s.Name + ": " + w.Message
 			switch w.Reason {
 			case "ImagePullBackOff", "ErrImagePull":
-				return unpulled(message, w.Message), true
+				return pullFailure(message, w.Message), true
 			case "InvalidImageName":
 				return broken(health.InvalidSpec, "InvalidImageName", message), true
 			}
@@ -28,8 +28,8 @@ func imageTrouble(pods []*corev1.Pod) (health.Component, bool) {
 	return health.Component{}, false
 }
 
-// unpulled categorises a container runtime's message about a pull.
-func unpulled(message, text string) health.Component {
+// pullFailure categorises a container runtime's message about a pull.
+func pullFailure(message, text string) health.Component {
 	switch classifyPull(text) {
 	case logAuth:
 		return broken(health.Auth, "ImagePullAuthFailure", message)
@@ -54,13 +54,13 @@ func crashLoop(pods []*corev1.Pod, facts PodFacts) (health.Component, bool) {
 				last = s.State.Terminated
 			}
 			if last != nil {
-				message += ": " + lastWords(last)
+				message += ": " + terminationDetail(last)
 			}
 			message += excerpt(facts.Logs[p.Name])
 			if last != nil && last.Reason == "OOMKilled" {
 				return broken(health.ResourceExhaustion, "PodOOMKilled", message), true
 			}
-			if c, told := toldByLog(facts.Logs[p.Name], message); told {
+			if c, found := failureFromLog(facts.Logs[p.Name], message); found {
 				return c, true
 			}
 			return health.Component{State: health.Degraded, Reason: "CrashLoopBackOff", Message: message}, true
@@ -79,8 +79,8 @@ func crashing(p *corev1.Pod, s *corev1.ContainerStatus) bool {
 		p.Spec.RestartPolicy != corev1.RestartPolicyNever
 }
 
-// lastWords describes the termination of a container.
-func lastWords(t *corev1.ContainerStateTerminated) string {
+// terminationDetail describes the termination of a container.
+func terminationDetail(t *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("exit code %d", t.ExitCode)
 	if t.Reason != "" && t.Reason != "Error" {
 		text += " (" + t.Reason + ")"
@@ -99,7 +99,7 @@ func failedPod(p *corev1.Pod, facts PodFacts) health.Component {
 		log = facts.Logs[p.Name]
 	}
 	message += excerpt(log)
-	if c, told := toldByLog(log, message); told {
+	if c, found := failureFromLog(log, message); found {
 		return c
 	}
 	switch reason {
@@ -159,16 +159,16 @@ func ended(statuses []corev1.ContainerStatus) (*corev1.ContainerStateTerminated,
 }
 
 // ending describes the termination of a container.
-func ending(who string, t *corev1.ContainerStateTerminated) string {
+func ending(container string, t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t.ExitCode != 0 && t.Message != "":
-		return fmt.Sprintf("%s failed with exit code %d: %s", who, t.ExitCode, t.Message)
+		return fmt.Sprintf("%s failed with exit code %d: %s", container, t.ExitCode, t.Message)
 	case t.ExitCode != 0:
-		return fmt.Sprintf("%s failed with exit code %d", who, t.ExitCode)
+		return fmt.Sprintf("%s failed with exit code %d", container, t.ExitCode)
 	case t.Message != "":
 		return t.Message
 	case t.Reason != "":
-		return who + " terminated with reason: " + t.Reason
+		return container + " terminated with reason: " + t.Reason
 	}
 	return "Pod failed"
 }

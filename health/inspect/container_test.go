@@ -21,26 +21,26 @@ func TestFailedPods(t *testing.T) {
 	const containers, inits = "containerStatuses", "initContainerStatuses"
 	for name, tc := range map[string]struct{ pod, log, want string }{
 		"no reason":         {`{"status":{"phase":"Failed"}}`, "", "Failed PodFailed: Pod failed [InvalidSpec]"},
-		"a message alone":   {`{"status":{"phase":"Failed","message":"gone wrong"}}`, "", "Failed PodFailed: gone wrong [InvalidSpec]"},
-		"a reason alone":    {`{"status":{"phase":"Failed","reason":"Strange"}}`, "", "Failed PodFailed: Pod failed [InvalidSpec]"},
+		"only a message":    {`{"status":{"phase":"Failed","message":"gone wrong"}}`, "", "Failed PodFailed: gone wrong [InvalidSpec]"},
+		"only a reason":     {`{"status":{"phase":"Failed","reason":"Strange"}}`, "", "Failed PodFailed: Pod failed [InvalidSpec]"},
 		"preempted":         {`{"status":{"phase":"Failed","reason":"Preempting","message":"by b"}}`, "", "Degraded PodInterrupted: by b [Infrastructure]"},
 		"refused by a node": {`{"status":{"phase":"Failed","reason":"UnexpectedAdmissionError","message":"no GPU"}}`, "", "Degraded PodInterrupted: no GPU [Infrastructure]"},
-		"a code and words": {
+		"an exit code and a message": {
 			failedWith(containers, `{"name":"c","state":{"terminated":{"exitCode":2,"message":"bad flag"}}}`), "",
 			"Failed PodFailed: Container c failed with exit code 2: bad flag [InvalidSpec]",
 		},
-		"words without a code": {
+		"a message without an exit code": {
 			failedWith(containers, `{"name":"c","state":{"terminated":{"exitCode":0,"message":"done, badly"}}}`), "",
 			"Failed PodFailed: done, badly [InvalidSpec]",
 		},
-		"a reason without a code": {
+		"a reason without an exit code": {
 			failedWith(containers, `{"name":"c","state":{"terminated":{"exitCode":0,"reason":"Completed"}}}`), "",
 			"Failed PodFailed: Container c terminated with reason: Completed [InvalidSpec]",
 		},
-		"nothing without a code": {
+		"no exit code, reason or message": {
 			failedWith(containers, `{"name":"c","state":{"terminated":{"exitCode":0}}}`), "", "Failed PodFailed: Pod failed [InvalidSpec]",
 		},
-		"the one with a code speaks": {
+		"the container with an exit code is reported": {
 			failedWith(containers, `{"name":"a","state":{"terminated":{"exitCode":0,"message":"fine"}}},{"name":"b","state":{"running":{}}},{"name":"c","state":{"terminated":{"exitCode":1}}}`),
 			"", "Failed PodFailed: Container c failed with exit code 1 [InvalidSpec]",
 		},
@@ -56,7 +56,7 @@ func TestFailedPods(t *testing.T) {
 			failedWith(containers, `{"name":"c","state":{"terminated":{"exitCode":1}}}`), "cp: ENOSPC",
 			"Failed StorageFull: Container c failed with exit code 1\n\nLog excerpt:\ncp: ENOSPC [ResourceExhaustion]",
 		},
-		"a success has no telling log": {
+		"the log of a successful container is ignored": {
 			failedWith(containers, `{"name":"c","state":{"terminated":{"exitCode":0,"reason":"Completed"}}}`), "401 unauthorized",
 			"Failed PodFailed: Container c terminated with reason: Completed [InvalidSpec]",
 		},
@@ -107,14 +107,14 @@ func TestCrashing(t *testing.T) {
 		status, policy, phase string
 		want                  string
 	}{
-		"restarted":         {`"restartCount":1,"state":{"terminated":{"exitCode":1}}`, "Always", "Running", loop},
-		"on failure":        {`"restartCount":1,"state":{"terminated":{"exitCode":1}}`, "OnFailure", "Running", loop},
-		"never restarted":   {`"restartCount":1,"state":{"terminated":{"exitCode":1}}`, "Never", "Running", "PodsStarting"},
-		"the first crash":   {`"restartCount":0,"state":{"terminated":{"exitCode":1}}`, "Always", "Running", "PodsStarting"},
-		"ended well":        {`"restartCount":1,"state":{"terminated":{"exitCode":0}}`, "Always", "Running", "PodsStarting"},
-		"the pod succeeded": {`"restartCount":1,"state":{"terminated":{"exitCode":1}}`, "Always", "Succeeded", "PodsReady"},
-		"waiting":           {`"state":{"waiting":{"reason":"CrashLoopBackOff"}}`, "Always", "Running", loop},
-		"waits otherwise":   {`"state":{"waiting":{"reason":"ContainerCreating"}}`, "Always", "Pending", "PodsPending"},
+		"restarted":                  {`"restartCount":1,"state":{"terminated":{"exitCode":1}}`, "Always", "Running", loop},
+		"on failure":                 {`"restartCount":1,"state":{"terminated":{"exitCode":1}}`, "OnFailure", "Running", loop},
+		"never restarted":            {`"restartCount":1,"state":{"terminated":{"exitCode":1}}`, "Never", "Running", "PodsStarting"},
+		"the first crash":            {`"restartCount":0,"state":{"terminated":{"exitCode":1}}`, "Always", "Running", "PodsStarting"},
+		"exit code 0":                {`"restartCount":1,"state":{"terminated":{"exitCode":0}}`, "Always", "Running", "PodsStarting"},
+		"the pod succeeded":          {`"restartCount":1,"state":{"terminated":{"exitCode":1}}`, "Always", "Succeeded", "PodsReady"},
+		"waiting":                    {`"state":{"waiting":{"reason":"CrashLoopBackOff"}}`, "Always", "Running", loop},
+		"waiting for another reason": {`"state":{"waiting":{"reason":"ContainerCreating"}}`, "Always", "Pending", "PodsPending"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

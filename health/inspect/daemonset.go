@@ -25,7 +25,7 @@ func daemonSet(d *appsv1.DaemonSet) health.Component {
 	case s.NumberAvailable < want:
 		return progressing("ReplicasUnavailable", replicas(s.NumberAvailable, want, "available"))
 	case want == 0:
-		return ready("NoNodeMatches", "DaemonSet fits no node")
+		return ready("NoNodeMatches", "DaemonSet matches no node")
 	}
 	return ready("DaemonSetReady", "DaemonSet is available")
 }

@@ -27,11 +27,11 @@ func deployment(d *appsv1.Deployment) health.Component {
 	const rolling = "RolloutInProgress"
 	switch {
 	case d.Spec.Paused && (s.UpdatedReplicas < want || s.Replicas > s.UpdatedReplicas):
-		return health.Component{State: health.Pending, Reason: "DeploymentPaused", Message: "Deployment is paused in the middle of a rollout"}
+		return health.Component{State: health.Pending, Reason: "DeploymentPaused", Message: "Deployment is paused during a rollout"}
 	case s.UpdatedReplicas < want:
 		return progressing(rolling, replicas(s.UpdatedReplicas, want, "updated"))
 	case s.Replicas > s.UpdatedReplicas, s.Replicas > want:
-		return progressing(rolling, "Waiting for old replicas to go")
+		return progressing(rolling, "Waiting for old replicas to terminate")
 	case s.AvailableReplicas < want:
 		return progressing("ReplicasUnavailable", replicas(s.AvailableReplicas, want, "available"))
 	case want == 0:

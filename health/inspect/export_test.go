@@ -3,7 +3,7 @@ package inspect
 // What the tests look at besides the exported names.
 var (
 	ClassifyLog = classifyLog
-	PodsTrouble = podsFailure
+	PodsFailure = podsFailure
 )
 
 // LogUnknown is the class of a log that says nothing.

@@ -41,10 +41,10 @@ func FuzzOf(f *testing.F) {
 		u.Object["apiVersion"], u.Object["kind"] = apiVersion, kind
 		c := inspect.Of(u)
 		if c.GetReason() == "" {
-			t.Errorf("no reason: %+v", c)
+			t.Errorf("no Reason: %+v", c)
 		}
 		if summary(c) != summary(inspect.Of(u)) {
-			t.Error("two answers to one object")
+			t.Error("two results for one object")
 		}
 	})
 }

@@ -77,7 +77,7 @@ func (r *report) prelude() (health.Component, bool) {
 	switch {
 	case r.deleted:
 		return terminating(r.kind), true
-	case r.tells && r.observed < r.generation:
+	case r.reportsGeneration && r.observed < r.generation:
 		return unobserved(r.kind), true
 	}
 	return health.Component{}, false

@@ -96,7 +96,7 @@ func routeParent(parent gatewayv1.RouteParentStatus, generation int64) health.Co
 	case accepted.Status != metav1.ConditionTrue:
 		return progressing("HTTPRoutePending", "HTTPRoute is waiting for gateway acceptance: "+accepted.Message)
 	case partial.Status == metav1.ConditionTrue:
-		return health.Component{State: health.Degraded, Reason: partial.Reason, Message: "HTTPRoute accepted in part: " + partial.Message}
+		return health.Component{State: health.Degraded, Reason: partial.Reason, Message: "HTTPRoute is partially invalid: " + partial.Message}
 	}
 	return ready("HTTPRouteAccepted", "HTTPRoute is accepted by gateway")
 }

@@ -33,16 +33,16 @@ func TestHTTPRoute(t *testing.T) {
 		refs, parents []string
 		want          string
 	}{
-		"all accept":    {[]string{"a", "b"}, []string{parent("a", "x/y", yes), parent("b", "x/y", yes)}, fine},
-		"one is silent": {[]string{"a", "b"}, []string{parent("a", "x/y", yes)}, waiting},
-		"outdated":      {[]string{"a"}, []string{parent("a", "x/y", old)}, waiting},
-		"all reject":    {[]string{"a"}, []string{parent("a", "x/y", no)}, "Failed NotAllowedByListeners: HTTPRoute rejected: no [InvalidSpec]"},
-		"one rejects":   {[]string{"a", "b"}, []string{parent("a", "x/y", no), parent("b", "x/y", yes)}, "Degraded NotAllowedByListeners: HTTPRoute rejected: no"},
-		"no grant":      {[]string{"a"}, []string{parent("a", "x/y", yes+","+refs)}, "Failed RefNotPermitted: HTTPRoute backend not resolved: no grant [Auth]"},
-		"wrong kind":    {[]string{"a"}, []string{parent("a", "x/y", kind+","+yes)}, "Failed InvalidKind: HTTPRoute backend not resolved: kind [InvalidSpec]"},
-		"in part":       {[]string{"a"}, []string{parent("a", "x/y", yes+","+partial)}, "Degraded UnsupportedValue: HTTPRoute accepted in part: one rule"},
-		"left over":     {[]string{"a"}, []string{parent("a", "x/y", yes), parent("gone", "x/y", no)}, fine},
-		"no report":     {nil, nil, waiting},
+		"all accept":                 {[]string{"a", "b"}, []string{parent("a", "x/y", yes), parent("b", "x/y", yes)}, fine},
+		"one parent without status":  {[]string{"a", "b"}, []string{parent("a", "x/y", yes)}, waiting},
+		"outdated":                   {[]string{"a"}, []string{parent("a", "x/y", old)}, waiting},
+		"all reject":                 {[]string{"a"}, []string{parent("a", "x/y", no)}, "Failed NotAllowedByListeners: HTTPRoute rejected: no [InvalidSpec]"},
+		"one rejects":                {[]string{"a", "b"}, []string{parent("a", "x/y", no), parent("b", "x/y", yes)}, "Degraded NotAllowedByListeners: HTTPRoute rejected: no"},
+		"no grant":                   {[]string{"a"}, []string{parent("a", "x/y", yes+","+refs)}, "Failed RefNotPermitted: HTTPRoute backend not resolved: no grant [Auth]"},
+		"wrong kind":                 {[]string{"a"}, []string{parent("a", "x/y", kind+","+yes)}, "Failed InvalidKind: HTTPRoute backend not resolved: kind [InvalidSpec]"},
+		"partially invalid":          {[]string{"a"}, []string{parent("a", "x/y", yes+","+partial)}, "Degraded UnsupportedValue: HTTPRoute is partially invalid: one rule"},
+		"status of a removed parent": {[]string{"a"}, []string{parent("a", "x/y", yes), parent("gone", "x/y", no)}, fine},
+		"no report":                  {nil, nil, waiting},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -65,18 +65,18 @@ func TestDeployment(t *testing.T) {
 			"Progressing GenerationNotObserved: Deployment controller has not observed the latest generation",
 		},
 		"rolling":      {`{"spec":{"replicas":3},"status":{"replicas":4,"updatedReplicas":1,"availableReplicas":3}}`, "Progressing RolloutInProgress: 1 of 3 replicas are updated"},
-		"old replicas": {`{"spec":{"replicas":1},"status":{"replicas":2,"updatedReplicas":1,"availableReplicas":2}}`, "Progressing RolloutInProgress: Waiting for old replicas to go"},
+		"old replicas": {`{"spec":{"replicas":1},"status":{"replicas":2,"updatedReplicas":1,"availableReplicas":2}}`, "Progressing RolloutInProgress: Waiting for old replicas to terminate"},
 		"unavailable":  {`{"spec":{"replicas":3},"status":{"replicas":3,"updatedReplicas":3,"availableReplicas":1}}`, "Progressing ReplicasUnavailable: 1 of 3 replicas are available"},
 		"paused": {
 			`{"spec":{"replicas":3,"paused":true},"status":{"replicas":3,"updatedReplicas":1,"availableReplicas":3}}`,
-			"Pending DeploymentPaused: Deployment is paused in the middle of a rollout",
+			"Pending DeploymentPaused: Deployment is paused during a rollout",
 		},
 		"zero": {`{"spec":{"replicas":0},"status":{}}`, "Ready ScaledToZero: Deployment is scaled to zero"},
-		"deadline, nothing serves": {
+		"deadline exceeded, no replica available": {
 			`{"spec":{"replicas":1},"status":{"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"}]}}`,
 			"Failed ProgressDeadlineExceeded: timed out",
 		},
-		"deadline, old ones serve": {
+		"deadline exceeded, old replicas available": {
 			`{"spec":{"replicas":2},"status":{"replicas":3,"updatedReplicas":1,"availableReplicas":2,"conditions":[{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded","message":"timed out"}]}}`,
 			"Degraded ProgressDeadlineExceeded: timed out",
 		},
@@ -90,7 +90,7 @@ func TestDeployment(t *testing.T) {
 		},
 		"paused, old replicas": {
 			`{"spec":{"replicas":3,"paused":true},"status":{"replicas":4,"updatedReplicas":3,"availableReplicas":3}}`,
-			"Pending DeploymentPaused: Deployment is paused in the middle of a rollout",
+			"Pending DeploymentPaused: Deployment is paused during a rollout",
 		},
 		"terminating replicas": { // neither the controller's own conditions nor kubectl rollout status counts them
 			`{"spec":{"replicas":1},"status":{"replicas":1,"updatedReplicas":1,"availableReplicas":1,"terminatingReplicas":1}}`,
@@ -127,7 +127,7 @@ func TestStatefulSet(t *testing.T) {
 			`{"spec":{"replicas":3,"updateStrategy":{"type":"RollingUpdate","rollingUpdate":{"partition":2}}},"status":{"replicas":3,"readyReplicas":3,"updatedReplicas":1,"currentRevision":"a","updateRevision":"b"}}`,
 			"Ready StatefulSetReady: StatefulSet is available",
 		},
-		"taken back": {
+		"rolled back": {
 			`{"spec":{"replicas":3,"updateStrategy":{"type":"RollingUpdate"}},"status":{"replicas":3,"readyReplicas":3,"currentReplicas":1,"updatedReplicas":1,"currentRevision":"a","updateRevision":"a"}}`,
 			"Progressing RolloutInProgress: 1 of 3 replicas are updated",
 		},
@@ -143,7 +143,7 @@ func TestStatefulSet(t *testing.T) {
 			`{"spec":{"replicas":1,"updateStrategy":{"type":"OnDelete"}},"status":{"replicas":1,"readyReplicas":1,"currentRevision":"a","updateRevision":"b"}}`,
 			"Ready StatefulSetReady: StatefulSet is available",
 		},
-		"not long enough": {
+		"ready for less than minReadySeconds": {
 			`{"spec":{"replicas":1,"minReadySeconds":60},"status":{"replicas":1,"readyReplicas":1}}`,
 			"Progressing ReplicasUnavailable: 0 of 1 replicas are available",
 		},
@@ -173,7 +173,7 @@ func TestDaemonSet(t *testing.T) {
 		"rolling":     {`{"status":{"desiredNumberScheduled":2,"currentNumberScheduled":2,"updatedNumberScheduled":1,"numberAvailable":2}}`, "Progressing RolloutInProgress: 1 of 2 replicas are updated"},
 		"on delete":   {`{"spec":{"updateStrategy":{"type":"OnDelete"}},"status":{"desiredNumberScheduled":1,"currentNumberScheduled":1,"numberAvailable":1}}`, "Ready DaemonSetReady: DaemonSet is available"},
 		"unavailable": {`{"status":{"desiredNumberScheduled":1,"currentNumberScheduled":1,"updatedNumberScheduled":1}}`, "Progressing ReplicasUnavailable: 0 of 1 replicas are available"},
-		"no node":     {`{"status":{}}`, "Ready NoNodeMatches: DaemonSet fits no node"},
+		"no node":     {`{"status":{}}`, "Ready NoNodeMatches: DaemonSet matches no node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,9 +195,9 @@ func TestJob(t *testing.T) {
 		"evicted":   {condition("Failed", "Evicted"), "Degraded JobEvicted: why [Infrastructure]"},
 		"policy":    {condition("Failed", "PodFailurePolicy"), "Failed JobFailed: why [InvalidSpec]"},
 		"suspended": {condition("Suspended", ""), "Pending JobSuspended: Job is suspended"},
-		"failing":   {condition("FailureTarget", "BackoffLimitExceeded"), "Progressing JobRunning: Job fails when its pods are gone: why"},
+		"failing":   {condition("FailureTarget", "BackoffLimitExceeded"), "Progressing JobRunning: Job is failing, its pods are terminating: why"},
 		"succeeding": {
-			condition("SuccessCriteriaMet", "SuccessPolicy"), "Progressing JobRunning: Job is complete when its pods are gone",
+			condition("SuccessCriteriaMet", "SuccessPolicy"), "Progressing JobRunning: Job is completing, its pods are terminating",
 		},
 		"going": {`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`, "Progressing Terminating: Job is being deleted"},
 	} {

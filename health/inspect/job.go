@@ -29,9 +29,9 @@ func job(j *batchv1.Job) health.Component {
 		case batchv1.JobSuspended:
 			suspended = true
 		case batchv1.JobFailureTarget:
-			message = "Job fails when its pods are gone: " + c.Message
+			message = "Job is failing, its pods are terminating: " + c.Message
 		case batchv1.JobSuccessCriteriaMet:
-			message = "Job is complete when its pods are gone"
+			message = "Job is completing, its pods are terminating"
 		}
 	}
 	if j.DeletionTimestamp != nil {

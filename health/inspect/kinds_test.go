@@ -67,15 +67,15 @@ func TestKindsOfTheAPIServer(t *testing.T) {
 		installing  = `{"type":"Established","status":"False","reason":"Installing","message":"wait"}`
 	)
 	for name, o := range map[string]object{
-		"definition, new":         {`{` + definition + `}`, "Progressing ConditionMissing: CustomResourceDefinition does not report Established yet"},
-		"definition, accepted":    {`{` + definition + `,"status":{"conditions":[` + accepted + `]}}`, "Progressing ConditionMissing: CustomResourceDefinition does not report Established yet"},
-		"definition, installing":  {`{` + definition + `,"status":{"conditions":[` + accepted + `,` + installing + `]}}`, "Progressing Installing: wait"},
-		"definition, established": {`{` + definition + `,"status":{"conditions":[` + accepted + `,` + established + `]}}`, "Ready Established: CustomResourceDefinition is established"},
-		"definition, conflict":    {`{` + definition + `,"status":{"conditions":[` + established + `,` + conflict + `]}}`, "Failed PluralConflict: taken [InvalidSpec]"},
-		"service, new":            {`{` + service + `}`, "Progressing ConditionMissing: APIService does not report Available yet"},
-		"service, available":      {`{` + service + `,"status":{"conditions":[{"type":"Available","status":"True","reason":"Passed","message":"all"}]}}`, "Ready Passed: all"},
-		"service, unavailable":    {`{` + service + `,"status":{"conditions":[{"type":"Available","status":"False","reason":"MissingEndpoints","message":"none"}]}}`, "NotAvailable MissingEndpoints: none"},
-		"a kind of that name":     {`{"apiVersion":"example.com/v1","kind":"APIService"}`, "Ready Exists: APIService exists"},
+		"definition, new":                          {`{` + definition + `}`, "Progressing ConditionMissing: CustomResourceDefinition does not report Established yet"},
+		"definition, accepted":                     {`{` + definition + `,"status":{"conditions":[` + accepted + `]}}`, "Progressing ConditionMissing: CustomResourceDefinition does not report Established yet"},
+		"definition, installing":                   {`{` + definition + `,"status":{"conditions":[` + accepted + `,` + installing + `]}}`, "Progressing Installing: wait"},
+		"definition, established":                  {`{` + definition + `,"status":{"conditions":[` + accepted + `,` + established + `]}}`, "Ready Established: CustomResourceDefinition is established"},
+		"definition, conflict":                     {`{` + definition + `,"status":{"conditions":[` + established + `,` + conflict + `]}}`, "Failed PluralConflict: taken [InvalidSpec]"},
+		"service, new":                             {`{` + service + `}`, "Progressing ConditionMissing: APIService does not report Available yet"},
+		"service, available":                       {`{` + service + `,"status":{"conditions":[{"type":"Available","status":"True","reason":"Passed","message":"all"}]}}`, "Ready Passed: all"},
+		"service, unavailable":                     {`{` + service + `,"status":{"conditions":[{"type":"Available","status":"False","reason":"MissingEndpoints","message":"none"}]}}`, "NotAvailable MissingEndpoints: none"},
+		"a kind of the same name in another group": {`{"apiVersion":"example.com/v1","kind":"APIService"}`, "Ready Exists: APIService exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,27 +115,27 @@ func TestGrowingClaim(t *testing.T) {
 	}
 	const growing = "Progressing PvcResizing: PVC has 10Gi of 20Gi"
 	for name, o := range map[string]object{
-		"has it":                 {`{"spec":{"resources":{"requests":{"storage":"20Gi"}}},"status":{"phase":"Bound","capacity":{"storage":"20Gi"}}}`, "Ready PvcBound: PVC is bound"},
-		"has more":               {`{"spec":{"resources":{"requests":{"storage":"20Gi"}}},"status":{"phase":"Bound","capacity":{"storage":"20480Mi"}}}`, "Ready PvcBound: PVC is bound"},
-		"taken back":             {`{"spec":{"resources":{"requests":{"storage":"10Gi"}}},"status":{"phase":"Bound","capacity":{"storage":"10Gi"}` + resize("ControllerResizeInfeasible") + `}}`, "Ready PvcBound: PVC is bound"},
-		"not begun":              {claim(""), growing},
-		"resizing":               {claim(condition("Resizing", "True")), growing},
-		"in progress":            {claim(resize("ControllerResizeInProgress")), growing},
-		"node pending":           {claim(resize("NodeResizePending")), growing},
-		"node":                   {claim(resize("NodeResizeInProgress")), growing},
-		"file system":            {claim(condition("FileSystemResizePending", "True")), "Progressing PvcFileSystemResizePending: PVC has 10Gi of 20Gi, its file system grows when a pod mounts it"},
-		"infeasible":             {claim(resize("ControllerResizeInfeasible")), "Degraded PvcResizeInfeasible: PVC cannot grow, it has 10Gi of 20Gi [InvalidSpec]"},
-		"infeasible, why":        {claim(resize("NodeResizeInfeasible") + condition("NodeResizeError", "True")), "Degraded PvcResizeInfeasible: PVC cannot grow, it has 10Gi of 20Gi: why [InvalidSpec]"},
-		"infeasible before 1.31": {claim(resize("ControllerResizeFailed")), "Degraded PvcResizeInfeasible: PVC cannot grow, it has 10Gi of 20Gi [InvalidSpec]"},
-		"controller error":       {claim(condition("ControllerResizeError", "True")), "Degraded PvcResizeFailed: PVC has 10Gi of 20Gi, resizing failed: why [Infrastructure]"},
-		"node error":             {claim(resize("NodeResizeInProgress") + condition("NodeResizeError", "True")), "Degraded PvcResizeFailed: PVC has 10Gi of 20Gi, resizing failed: why [Infrastructure]"},
-		"error is over":          {claim(condition("NodeResizeError", "False")), growing},
-		"class":                  {classes(""), "Progressing PvcModifying: PVC does not have the volume attributes class gold yet"},
-		"class, pending":         {classes(modify("Pending", "gold")), "Pending PvcModifyPending: PVC waits for the volume attributes class gold"},
-		"class, in progress":     {classes(modify("InProgress", "gold")), "Progressing PvcModifying: PVC does not have the volume attributes class gold yet"},
-		"class, infeasible":      {classes(modify("Infeasible", "gold") + condition("ModifyVolumeError", "True")), "Degraded PvcModifyInfeasible: PVC cannot get the volume attributes class gold: why [InvalidSpec]"},
-		"class, another one was": {classes(modify("Infeasible", "platinum")), "Progressing PvcModifying: PVC does not have the volume attributes class gold yet"},
-		"class, error":           {classes(condition("ModifyVolumeError", "True")), "Degraded PvcModifyFailed: PVC does not have the volume attributes class gold yet: why [Infrastructure]"},
+		"has the requested size":           {`{"spec":{"resources":{"requests":{"storage":"20Gi"}}},"status":{"phase":"Bound","capacity":{"storage":"20Gi"}}}`, "Ready PvcBound: PVC is bound"},
+		"has more than the requested size": {`{"spec":{"resources":{"requests":{"storage":"20Gi"}}},"status":{"phase":"Bound","capacity":{"storage":"20480Mi"}}}`, "Ready PvcBound: PVC is bound"},
+		"rolled back":                      {`{"spec":{"resources":{"requests":{"storage":"10Gi"}}},"status":{"phase":"Bound","capacity":{"storage":"10Gi"}` + resize("ControllerResizeInfeasible") + `}}`, "Ready PvcBound: PVC is bound"},
+		"not started":                      {claim(""), growing},
+		"resizing":                         {claim(condition("Resizing", "True")), growing},
+		"in progress":                      {claim(resize("ControllerResizeInProgress")), growing},
+		"node pending":                     {claim(resize("NodeResizePending")), growing},
+		"node":                             {claim(resize("NodeResizeInProgress")), growing},
+		"file system":                      {claim(condition("FileSystemResizePending", "True")), "Progressing PvcFileSystemResizePending: PVC has 10Gi of 20Gi, its file system grows when a pod mounts it"},
+		"infeasible":                       {claim(resize("ControllerResizeInfeasible")), "Degraded PvcResizeInfeasible: PVC cannot grow, it has 10Gi of 20Gi [InvalidSpec]"},
+		"infeasible with a message":        {claim(resize("NodeResizeInfeasible") + condition("NodeResizeError", "True")), "Degraded PvcResizeInfeasible: PVC cannot grow, it has 10Gi of 20Gi: why [InvalidSpec]"},
+		"infeasible before 1.31":           {claim(resize("ControllerResizeFailed")), "Degraded PvcResizeInfeasible: PVC cannot grow, it has 10Gi of 20Gi [InvalidSpec]"},
+		"controller error":                 {claim(condition("ControllerResizeError", "True")), "Degraded PvcResizeFailed: PVC has 10Gi of 20Gi, resizing failed: why [Infrastructure]"},
+		"node error":                       {claim(resize("NodeResizeInProgress") + condition("NodeResizeError", "True")), "Degraded PvcResizeFailed: PVC has 10Gi of 20Gi, resizing failed: why [Infrastructure]"},
+		"error resolved":                   {claim(condition("NodeResizeError", "False")), growing},
+		"class":                            {classes(""), "Progressing PvcModifying: PVC does not have the volume attributes class gold yet"},
+		"class, pending":                   {classes(modify("Pending", "gold")), "Pending PvcModifyPending: PVC waits for the volume attributes class gold"},
+		"class, in progress":               {classes(modify("InProgress", "gold")), "Progressing PvcModifying: PVC does not have the volume attributes class gold yet"},
+		"class, infeasible":                {classes(modify("Infeasible", "gold") + condition("ModifyVolumeError", "True")), "Degraded PvcModifyInfeasible: PVC cannot get the volume attributes class gold: why [InvalidSpec]"},
+		"class, status of another class":   {classes(modify("Infeasible", "platinum")), "Progressing PvcModifying: PVC does not have the volume attributes class gold yet"},
+		"class, error":                     {classes(condition("ModifyVolumeError", "True")), "Degraded PvcModifyFailed: PVC does not have the volume attributes class gold yet: why [Infrastructure]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,7 +37,7 @@ func classifyLog(log string) (logClass, string) {
 	for _, class := range []logClass{logInfrastructure, logNotFound, logAuth, logStorageFull} {
 		for _, v := range slices.Backward(lines) {
 			if mentions(class, strings.ToLower(v)) {
-				return class, tellingLine(v)
+				return class, excerptLine(v)
 			}
 		}
 	}
@@ -83,8 +83,8 @@ func classifyPull(text string) logClass {
 	return logUnknown
 }
 
-// toldByLog categorises a failure by its log. It reports whether the log has a reason.
-func toldByLog(log, message string) (health.Component, bool) {
+// failureFromLog categorises a failure by its log. It reports whether the log has a reason.
+func failureFromLog(log, message string) (health.Component, bool) {
 	if log == "" {
 		return health.Component{}, false
 	}
@@ -112,15 +112,15 @@ func excerpt(log string) string {
 	if line == "" {
 		lines := strings.Split(log, "\n")
 		for i := range lines {
-			lines[i] = tellingLine(lines[i])
+			lines[i] = excerptLine(lines[i])
 		}
 		line = strings.Join(lines[max(len(lines)-3, 0):], "\n")
 	}
 	return conditions.Bound("\n\nLog excerpt:\n" + line)
 }
 
-// tellingLine trims and shortens a line and removes a leading timestamp, which would make every message different.
-func tellingLine(line string) string {
+// excerptLine trims and shortens a line and removes a leading timestamp, which would make every message different.
+func excerptLine(line string) string {
 	line = strings.TrimSpace(strings.ToValidUTF8(line, ""))
 	for {
 		first, rest, found := strings.Cut(line, " ")

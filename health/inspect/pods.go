@@ -37,7 +37,7 @@ func Pods(pods []corev1.Pod, facts PodFacts) health.Component {
 		return broken(health.MissingDownstreamDependency, "NoPods", "No pods found")
 	}
 	list := countedPods(pods)
-	if c, found := imageTrouble(list); found {
+	if c, found := imagePullFailure(list); found {
 		return c
 	}
 	if c, found := crashLoop(list, facts); found {

@@ -44,9 +44,9 @@ func TestPods(t *testing.T) {
 		logs map[string]string
 		want string
 	}{
-		"left-over beside a ready one":     {[]string{podEvicted, podReady}, nil, "Ready PodsReady: Pods are ready"},
-		"left-over beside its replacement": {[]string{podEvicted, podPending}, nil, "Pending PodsPending: Pods are pending"},
-		"all evicted":                      {[]string{podEvicted, podEvicted}, nil, "Degraded PodEvicted: low on memory [Infrastructure]"},
+		"failed pod next to a ready one":     {[]string{podEvicted, podReady}, nil, "Ready PodsReady: Pods are ready"},
+		"failed pod next to its replacement": {[]string{podEvicted, podPending}, nil, "Pending PodsPending: Pods are pending"},
+		"all evicted":                        {[]string{podEvicted, podEvicted}, nil, "Degraded PodEvicted: low on memory [Infrastructure]"},
 		"node shut down": {
 			[]string{`{"status":{"phase":"Failed","reason":"NodeShutdown"}}`}, nil, "Degraded PodInterrupted: Pod failed [Infrastructure]",
 		},
@@ -55,9 +55,9 @@ func TestPods(t *testing.T) {
 			nil,
 			"Failed PodDeadlineExceeded: too long [InvalidSpec]",
 		},
-		"crash loop":                    {[]string{podCrashes}, nil, "Degraded CrashLoopBackOff: Container c keeps crashing: exit code 3: no config"},
-		"crash loop beside a ready pod": {[]string{podReady, podCrashes}, nil, "Degraded CrashLoopBackOff: Container c keeps crashing: exit code 3: no config"},
-		"crash loop, between two starts": {
+		"crash loop":                     {[]string{podCrashes}, nil, "Degraded CrashLoopBackOff: Container c keeps crashing: exit code 3: no config"},
+		"crash loop next to a ready pod": {[]string{podReady, podCrashes}, nil, "Degraded CrashLoopBackOff: Container c keeps crashing: exit code 3: no config"},
+		"crash loop between two restarts": {
 			[]string{`{"status":{"phase":"Running","containerStatuses":[{"name":"c","restartCount":2,"state":{"terminated":{"exitCode":1,"reason":"Error"}}}]}}`},
 			nil, "Degraded CrashLoopBackOff: Container c keeps crashing: exit code 1",
 		},
@@ -75,13 +75,13 @@ func TestPods(t *testing.T) {
 			map[string]string{"a": "one\nmodel x not found\nthree"},
 			"Failed SourceNotFound: Container c failed with exit code 1\n\nLog excerpt:\nmodel x not found [InvalidSpec]",
 		},
-		"failed for lack of a role": {
+		"failed without permission": {
 			[]string{`{"status":{"phase":"Failed","containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":1,"reason":"Error"}}}]}}`},
 			map[string]string{"a": `secrets is forbidden: User "x" cannot get resource "secrets"`},
 			`Degraded PodForbidden: Container c failed with exit code 1` + "\n\nLog excerpt:\n" +
 				`secrets is forbidden: User "x" cannot get resource "secrets" [Infrastructure]`,
 		},
-		"failed with a silent log": {
+		"failed with an unclassified log": {
 			[]string{`{"status":{"phase":"Failed","initContainerStatuses":[{"name":"i","state":{"terminated":{"exitCode":2}}}]}}`},
 			map[string]string{"a": "one\ntwo\nthree\nfour\n"},
 			"Failed PodFailed: Init container i failed with exit code 2\n\nLog excerpt:\ntwo\nthree\nfour [InvalidSpec]",
@@ -98,11 +98,11 @@ func TestPods(t *testing.T) {
 			[]string{`{"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes"}]}}`},
 			nil, "Pending FailedScheduling: 0/3 nodes",
 		},
-		"going ones do not count": {
+		"terminating pods do not count": {
 			[]string{`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`, podRunning},
 			nil, "Starting PodsStarting: Pods are running, waiting for readiness",
 		},
-		"only going ones": {
+		"only terminating pods": {
 			[]string{`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"phase":"Running"}}`},
 			nil,
 			"Progressing Terminating: Pods are being deleted",
@@ -134,11 +134,11 @@ func TestPodEvents(t *testing.T) {
 		events []corev1.Event
 		want   string
 	}{
-		"pulling":               {[]corev1.Event{event("a", "Pulling", 1)}, "Progressing Pulling: Pulling a"},
-		"waiting beats pulling": {[]corev1.Event{event("a", "Pulling", 9), event("b", "FailedMount", 1)}, "Pending FailedMount: FailedMount b"},
-		"latest":                {[]corev1.Event{event("a", "FailedMount", 9), event("a", "FailedScheduling", 1)}, "Pending FailedMount: FailedMount a"},
-		"about something else":  {[]corev1.Event{event("z", "FailedMount", 1)}, "Pending PodsPending: Pods are pending"},
-		"about a pod of the same name": {
+		"pulling": {[]corev1.Event{event("a", "Pulling", 1)}, "Progressing Pulling: Pulling a"},
+		"a waiting event overrides a pulling event": {[]corev1.Event{event("a", "Pulling", 9), event("b", "FailedMount", 1)}, "Pending FailedMount: FailedMount b"},
+		"latest":                  {[]corev1.Event{event("a", "FailedMount", 9), event("a", "FailedScheduling", 1)}, "Pending FailedMount: FailedMount a"},
+		"event of another object": {[]corev1.Event{event("z", "FailedMount", 1)}, "Pending PodsPending: Pods are pending"},
+		"event of a former pod of the same name": {
 			[]corev1.Event{{Reason: "FailedMount", InvolvedObject: corev1.ObjectReference{Name: "a", UID: "other"}}}, "Pending PodsPending: Pods are pending",
 		},
 	}

@@ -12,13 +12,13 @@ import (
 
 // report is the part of any object's status that kstatus defines.
 type report struct {
-	kind       string
-	group      string // empty if the object has no apiVersion
-	generation int64
-	deleted    bool
-	observed   int64 // status.observedGeneration
-	tells      bool  // status.observedGeneration exists
-	conditions []metav1.Condition
+	kind              string
+	group             string // empty if the object has no apiVersion
+	generation        int64
+	deleted           bool
+	observed          int64 // status.observedGeneration
+	reportsGeneration bool  // status.observedGeneration exists
+	conditions        []metav1.Condition
 }
 
 // read reads the report of an unstructured or typed object. For a nil or unreadable object it returns a component instead.
@@ -80,7 +80,7 @@ func readContent(content map[string]any) report {
 	r.generation, _ = integer(meta["generation"])
 	r.deleted = meta["deletionTimestamp"] != nil
 	status, _ := content["status"].(map[string]any)
-	r.observed, r.tells = integer(status["observedGeneration"])
+	r.observed, r.reportsGeneration = integer(status["observedGeneration"])
 	list, _ := status["conditions"].([]any)
 	for _, item := range list {
 		c, ok := item.(map[string]any)

@@ -13,8 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 )
 
-// everyWay inspects an object typed and unstructured, and wants one answer.
-func everyWay(t *testing.T, obj runtime.Object, apiVersion, kind string) health.Component {
+// inspectBothForms inspects an object typed and unstructured, and wants one answer.
+func inspectBothForms(t *testing.T, obj runtime.Object, apiVersion, kind string) health.Component {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestRolloutsAreReadyWhenComplete(t *testing.T) {
 		}
 		s := d.Status
 		ready := observed >= generation && s.UpdatedReplicas >= want && s.Replicas <= want && s.Replicas <= s.UpdatedReplicas && s.AvailableReplicas >= want
-		if got := everyWay(t, d, "apps/v1", "Deployment"); (got.GetState() == health.Ready) != ready || got.GetState().Failing() {
+		if got := inspectBothForms(t, d, "apps/v1", "Deployment"); (got.GetState() == health.Ready) != ready || got.GetState().Failing() {
 			t.Fatalf("%+v of %d: %s, ready %v", s, want, summary(got), ready)
 		}
 		seen[ready]++
@@ -59,13 +59,13 @@ func TestRolloutsAreReadyWhenComplete(t *testing.T) {
 		}
 		m := n.Status
 		ready = observed >= generation && m.CurrentNumberScheduled >= want && m.UpdatedNumberScheduled >= want && m.NumberAvailable >= want
-		if got := everyWay(t, n, "apps/v1", "DaemonSet"); (got.GetState() == health.Ready) != ready || got.GetState().Failing() {
+		if got := inspectBothForms(t, n, "apps/v1", "DaemonSet"); (got.GetState() == health.Ready) != ready || got.GetState().Failing() {
 			t.Fatalf("%+v: %s, ready %v", m, summary(got), ready)
 		}
 		seen[ready]++
 	}
 	if seen[true] < 100 || seen[false] < 100 {
-		t.Errorf("the draw is lopsided: %v", seen)
+		t.Errorf("the random cases are unbalanced: %v", seen)
 	}
 }
 
@@ -92,23 +92,23 @@ func TestClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := summary(everyWay(t, &corev1.PersistentVolumeClaim{Status: tc.status}, "v1", "PersistentVolumeClaim")); got != tc.want {
+			if got := summary(inspectBothForms(t, &corev1.PersistentVolumeClaim{Status: tc.status}, "v1", "PersistentVolumeClaim")); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})
 	}
 }
 
-// TestPodsOfEveryForm: a pod and a list of pods are inspected alike, typed and unstructured.
-func TestPodsOfEveryForm(t *testing.T) {
+// TestPodsTypedAndUnstructured: a pod and a list of pods are inspected alike, typed and unstructured.
+func TestPodsTypedAndUnstructured(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{podReady, podRunning, podPending, podEvicted, podCrashes} {
 		list := pods(t, text)
 		want := summary(inspect.Pods(list, inspect.PodFacts{}))
-		if got := summary(everyWay(t, &list[0], "v1", "Pod")); got != want {
+		if got := summary(inspectBothForms(t, &list[0], "v1", "Pod")); got != want {
 			t.Errorf("pod: got %s, want %s", got, want)
 		}
-		if got := summary(everyWay(t, &corev1.PodList{Items: list}, "v1", "PodList")); got != want {
+		if got := summary(inspectBothForms(t, &corev1.PodList{Items: list}, "v1", "PodList")); got != want {
 			t.Errorf("list: got %s, want %s", got, want)
 		}
 	}

@@ -44,7 +44,7 @@ func (o Outcome) Why() string {
 	if o.Ended != nil && o.Reason == "" {
 		return "exit code " + strconv.Itoa(int(o.Ended.ExitCode))
 	}
-	return cmp.Or(o.Reason, o.Message, "the pod has failed")
+	return cmp.Or(o.Reason, o.Message, "pod failed")
 }
 
 // Stuck reports whether a container that waits for the reason cannot start without a change: true for every reason except container

@@ -48,7 +48,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	restarts := func(p *corev1.Pod) { p.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
-	homeless := func(p *corev1.Pod) {
+	unschedulable := func(p *corev1.Pod) {
 		p.Status.Phase = corev1.PodPending
 		p.Status.Conditions = []corev1.PodCondition{{
 			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "no GPU",
@@ -69,56 +69,56 @@ func TestRun(t *testing.T) {
 		after time.Duration
 		want  want
 	}{
-		"nothing known":           {pod: func(*corev1.Pod) {}, want: want{phase: corev1.PodPending}},
-		"being made":              {pod: main(waits("ContainerCreating")), want: want{phase: corev1.PodPending}},
-		"no reason yet":           {pod: main(waits("")), want: want{phase: corev1.PodPending}},
-		"init container runs":     {pod: first(running), want: want{phase: corev1.PodPending}},
-		"init container is done":  {pod: first(ended(0, "Completed")), want: want{phase: corev1.PodPending}},
-		"init container fails":    {pod: first(ended(1, "Error")), want: want{phase: corev1.PodFailed, container: "init", why: "Error"}},
-		"a sidecar ends":          {pod: sidecar, want: want{phase: corev1.PodPending}},
-		"image is not there":      {pod: main(waits("ImagePullBackOff")), want: want{phase: corev1.PodFailed, container: "main", why: "ImagePullBackOff"}},
-		"runs":                    {pod: main(running), want: want{phase: corev1.PodRunning}},
-		"one still runs":          {pod: main(ended(0, ""), running), want: want{phase: corev1.PodRunning}},
-		"all have ended":          {pod: main(ended(0, ""), ended(0, "Completed")), want: want{phase: corev1.PodSucceeded}},
-		"one has failed":          {pod: main(running, ended(3, "")), want: want{phase: corev1.PodFailed, container: "side", why: "exit code 3"}},
-		"killed with exit code 0": {pod: main(ended(0, "OOMKilled")), want: want{phase: corev1.PodFailed, container: "main", why: "OOMKilled"}},
-		"is started again":        {pod: all(main(ended(1, "Error")), restarts), want: want{phase: corev1.PodPending}},
-		"is not any more": {
+		"no status":                   {pod: func(*corev1.Pod) {}, want: want{phase: corev1.PodPending}},
+		"container creating":          {pod: main(waits("ContainerCreating")), want: want{phase: corev1.PodPending}},
+		"no reason yet":               {pod: main(waits("")), want: want{phase: corev1.PodPending}},
+		"init container runs":         {pod: first(running), want: want{phase: corev1.PodPending}},
+		"init container is done":      {pod: first(ended(0, "Completed")), want: want{phase: corev1.PodPending}},
+		"init container fails":        {pod: first(ended(1, "Error")), want: want{phase: corev1.PodFailed, container: "init", why: "Error"}},
+		"a sidecar ends":              {pod: sidecar, want: want{phase: corev1.PodPending}},
+		"image pull failed":           {pod: main(waits("ImagePullBackOff")), want: want{phase: corev1.PodFailed, container: "main", why: "ImagePullBackOff"}},
+		"runs":                        {pod: main(running), want: want{phase: corev1.PodRunning}},
+		"one container still running": {pod: main(ended(0, ""), running), want: want{phase: corev1.PodRunning}},
+		"all have ended":              {pod: main(ended(0, ""), ended(0, "Completed")), want: want{phase: corev1.PodSucceeded}},
+		"one has failed":              {pod: main(running, ended(3, "")), want: want{phase: corev1.PodFailed, container: "side", why: "exit code 3"}},
+		"killed with exit code 0":     {pod: main(ended(0, "OOMKilled")), want: want{phase: corev1.PodFailed, container: "main", why: "OOMKilled"}},
+		"restarted":                   {pod: all(main(ended(1, "Error")), restarts), want: want{phase: corev1.PodPending}},
+		"not restarted after the pod failed": {
 			pod:  all(main(ended(1, "Error")), restarts, phase(corev1.PodFailed, "", "")),
 			want: want{phase: corev1.PodFailed, container: "main", why: "Error"},
 		},
 		"keeps crashing": {
 			pod: all(main(waits("CrashLoopBackOff")), restarts), want: want{phase: corev1.PodFailed, container: "main", why: "CrashLoopBackOff"},
 		},
-		"evicted while it ran": {pod: all(main(running), phase(corev1.PodFailed, "Evicted", "disk")), want: want{phase: corev1.PodFailed, why: "Evicted"}},
-		"failed with a text":   {pod: phase(corev1.PodFailed, "", "node lost"), want: want{phase: corev1.PodFailed, why: "node lost"}},
-		"failed silently":      {pod: phase(corev1.PodFailed, "", ""), want: want{phase: corev1.PodFailed, why: "the pod has failed"}},
-		"succeeded, no status": {pod: phase(corev1.PodSucceeded, "", ""), want: want{phase: corev1.PodSucceeded}},
-		"no node, for ever":    {pod: homeless, after: time.Hour, want: want{phase: corev1.PodPending}},
-		"no node yet": {
-			run: inspect.Run{Unschedulable: time.Minute}, pod: homeless, after: 20 * time.Second,
+		"evicted while it ran":              {pod: all(main(running), phase(corev1.PodFailed, "Evicted", "disk")), want: want{phase: corev1.PodFailed, why: "Evicted"}},
+		"failed with a text":                {pod: phase(corev1.PodFailed, "", "node lost"), want: want{phase: corev1.PodFailed, why: "node lost"}},
+		"failed without reason and message": {pod: phase(corev1.PodFailed, "", ""), want: want{phase: corev1.PodFailed, why: "pod failed"}},
+		"succeeded, no status":              {pod: phase(corev1.PodSucceeded, "", ""), want: want{phase: corev1.PodSucceeded}},
+		"unschedulable without a limit":     {pod: unschedulable, after: time.Hour, want: want{phase: corev1.PodPending}},
+		"unschedulable within the limit": {
+			run: inspect.Run{Unschedulable: time.Minute}, pod: unschedulable, after: 20 * time.Second,
 			want: want{phase: corev1.PodPending, again: 40 * time.Second},
 		},
-		"no node for too long": {
-			run: inspect.Run{Unschedulable: time.Minute}, pod: homeless, after: time.Minute,
+		"unschedulable beyond the limit": {
+			run: inspect.Run{Unschedulable: time.Minute}, pod: unschedulable, after: time.Minute,
 			want: want{phase: corev1.PodFailed, why: corev1.PodReasonUnschedulable},
 		},
-		"a node at last": {
-			run: inspect.Run{Unschedulable: time.Minute}, pod: all(homeless, phase(corev1.PodRunning, "", ""), main(running)), after: time.Hour,
+		"scheduled after the limit": {
+			run: inspect.Run{Unschedulable: time.Minute}, pod: all(unschedulable, phase(corev1.PodRunning, "", ""), main(running)), after: time.Hour,
 			want: want{phase: corev1.PodRunning},
 		},
-		"others do not count": {
+		"ignores other containers": {
 			run: inspect.Run{Containers: []string{"main"}}, pod: main(ended(0, ""), ended(1, "Error")), want: want{phase: corev1.PodSucceeded},
 		},
-		"in the order of the names": {
+		"order of the given names": {
 			run: inspect.Run{Containers: []string{"side", "main"}}, pod: main(ended(1, "Error"), ended(2, "OOMKilled")),
 			want: want{phase: corev1.PodFailed, container: "side", why: "OOMKilled"},
 		},
-		"an image may be tried again": {
+		"Stuck is overridden": {
 			run: inspect.Run{Stuck: func(reason string) bool { return reason != "ErrImagePull" && inspect.Stuck(reason) }}, pod: main(waits("ErrImagePull")),
 			want: want{phase: corev1.PodPending},
 		},
-		"an end is no failure": {
+		"Failed is overridden": {
 			run: inspect.Run{Failed: func(name string, _ *corev1.ContainerStateTerminated) bool { return name != "main" }}, pod: main(ended(1, "Error")),
 			want: want{phase: corev1.PodSucceeded},
 		},
@@ -129,11 +129,11 @@ func TestRun(t *testing.T) {
 			c.pod(pod)
 			before := pod.DeepCopy()
 			got := c.run.Of(pod, start.Add(c.after))
-			told := want{got.Phase, got.Container, "", got.Again}
+			found := want{got.Phase, got.Container, "", got.Again}
 			if got.Phase == corev1.PodFailed {
-				told.why = got.Why()
+				found.why = got.Why()
 			}
-			if diff := cmp.Diff(c.want, told, cmp.AllowUnexported(want{})); diff != "" {
+			if diff := cmp.Diff(c.want, found, cmp.AllowUnexported(want{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(before, pod); diff != "" {

@@ -20,19 +20,19 @@ var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // differs.
 var decided = map[string]vectors.Decision{
 	"pods: CrashLoopBackOff is not special": {
-		Reason: "a status says why something is not ready",
+		Reason: "a status reports why a pod is not ready",
 		Want:   `{"state": "Degraded", "reason": "CrashLoopBackOff", "message": "Container c keeps crashing"}`,
 	},
 	"pods: InvalidImageName is not special": {
-		Reason: "a status says why something is not ready; this one never gets ready by itself",
+		Reason: "a status reports why a pod is not ready; this pod never becomes ready by itself",
 		Want:   `{"state": "Failed", "reason": "InvalidImageName", "message": "Container c: x", "errorCategories": ["InvalidSpec"]}`,
 	},
 	"pods: failed wins over ready": {
-		Reason: "a failed pod left over beside a healthy one is no failure",
+		Reason: "a failed pod next to a healthy one is not a failure",
 		Want:   `{"state": "Ready", "reason": "PodsReady", "message": "Pods are ready", "errorCategories": null}`,
 	},
 	"route: accepted unknown counts as rejected": {
-		Reason: "Unknown is what a route starts with, before a gateway has looked at it",
+		Reason: "a new route is Unknown until a gateway reports a status",
 		Want: `{"state": "Progressing", "reason": "HTTPRoutePending", "errorCategories": null,
 			"message": "HTTPRoute is waiting for gateway acceptance: wait"}`,
 	},
@@ -42,14 +42,14 @@ var decided = map[string]vectors.Decision{
 			"message": "HTTPRoute backend not resolved: no svc"}`,
 	},
 	"route: first parent accepts, second rejects": {
-		Reason: "all parents count",
+		Reason: "all parents are evaluated",
 		Want:   `{"state": "Degraded", "reason": "NotAllowedByListeners", "message": "HTTPRoute rejected: no"}`,
 	},
 }
 
 // kept are the cases marked as quirk whose recorded result is nevertheless right.
 var kept = map[string]string{
-	"route: refs unresolved first": "this order of conditions has the result that every order has now",
+	"route: refs unresolved first": "the order of the conditions no longer changes the result",
 }
 
 func TestVectors(t *testing.T) {

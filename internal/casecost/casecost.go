@@ -12,9 +12,9 @@ const (
 	maxBytes = 16 << 20
 )
 
-// Hold calls run and fails the test if that takes more than 100 ms or 16 MiB while a fuzz target searches. In an ordinary run it only
+// Check calls run and fails the test if that takes more than 100 ms or 16 MiB while a fuzz target searches. In an ordinary run it only
 // calls run, because the time then depends on other load.
-func Hold(t testing.TB, run func()) {
+func Check(t testing.TB, run func()) {
 	t.Helper()
 	searching := flag.Lookup("test.fuzz")
 	if searching == nil || searching.Value.String() == "" {

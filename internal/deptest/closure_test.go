@@ -7,8 +7,8 @@ import (
 )
 
 // budgets is how many packages outside the standard library and outside this
-// module an import may cost. The numbers are floors of what is imported on
-// purpose plus a little room: 61 for metav1 (63 with unstructured), 526 for
+// module an import may cost. Each number is the cost of the intended
+// imports plus a small margin: 61 for metav1 (63 with unstructured), 526 for
 // controller-runtime's client.
 func budgets() map[string]int {
 	return map[string]int{
@@ -48,7 +48,7 @@ func TestClosureBudgets(t *testing.T) {
 
 			pkg, ok := all[modulePath+"/"+name]
 			if !ok {
-				t.Fatalf("budgets has %s, and there is no such package", name)
+				t.Fatalf("budgets lists %s, but no such package exists", name)
 			}
 
 			foreign := foreignDeps(all, pkg)
@@ -80,9 +80,9 @@ func foreignDeps(all map[string]listed, pkg listed) []string {
 	return foreign
 }
 
-// TestManagerStaysOutside keeps controller-runtime's machinery out of what a
-// library user imports for anything but a whole controller.
-func TestManagerStaysOutside(t *testing.T) {
+// TestOnlyListedPackagesImportTheManager keeps controller-runtime's machinery out of what a
+// library user imports for anything but a controller.
+func TestOnlyListedPackagesImportTheManager(t *testing.T) {
 	t.Parallel()
 
 	const runtime = "sigs.k8s.io/controller-runtime"
@@ -101,14 +101,14 @@ func TestManagerStaysOutside(t *testing.T) {
 
 		for _, dep := range pkg.Deps {
 			if slices.Contains(heavy, dep) {
-				t.Errorf("%s depends on %s; only %s may", name, dep, strings.Join(allowed, " and "))
+				t.Errorf("%s depends on %s; only %s may depend on it", name, dep, strings.Join(allowed, " and "))
 			}
 		}
 	}
 }
 
-// TestCELStaysInTheKit keeps the API server's libraries for schemas, and the CEL that they bring, out of every operator.
-func TestCELStaysInTheKit(t *testing.T) {
+// TestOnlyTheKitImportsCEL keeps the API server's libraries for schemas, and the CEL that they bring, out of every operator.
+func TestOnlyTheKitImportsCEL(t *testing.T) {
 	t.Parallel()
 
 	inKit := false
@@ -127,13 +127,13 @@ func TestCELStaysInTheKit(t *testing.T) {
 
 			inKit = inKit || kit
 			if !kit {
-				t.Errorf("%s depends on %s; only reconcile/reconciletest may", name, dep)
+				t.Errorf("%s depends on %s; only reconcile/reconciletest may depend on it", name, dep)
 			}
 		}
 	}
 
 	if !inKit {
-		t.Error("the kit depends on none of them: this test looks for the wrong packages")
+		t.Error("the kit depends on none of them: this test checks the wrong packages")
 	}
 }
 
@@ -160,11 +160,11 @@ func TestProductionCodeImportsNoTestLibrary(t *testing.T) {
 
 		for _, imported := range pkg.Imports {
 			if slices.Contains(libraries, imported) {
-				t.Errorf("%s imports %s outside of its tests", name, imported)
+				t.Errorf("%s imports %s outside its tests", name, imported)
 			}
 
 			if imported == "testing" {
-				t.Errorf("%s imports testing outside of its tests: test support belongs into reconcile/reconciletest", name)
+				t.Errorf("%s imports testing outside its tests: move test support to reconcile/reconciletest", name)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func checkPackageComment(t *testing.T, pkg listed) {
 
 		switch {
 		case name != "doc.go" && comment != "":
-			t.Errorf("%s: the package comment belongs into doc.go", name)
+			t.Errorf("%s: move the package comment to doc.go", name)
 		case name == "doc.go" && !strings.HasPrefix(comment, begin):
 			t.Errorf("doc.go: want a package comment that begins with %q, got %q", begin, firstLine(comment))
 		}
@@ -69,7 +69,7 @@ func checkOutside(t *testing.T, pkg listed, name string, file *ast.File) {
 
 	for _, spec := range file.Imports {
 		if strings.Contains(spec.Path.Value, "/internal/") {
-			t.Errorf("%s has examples and imports %s, which users cannot", name, spec.Path.Value)
+			t.Errorf("%s has examples and imports %s, which users cannot import", name, spec.Path.Value)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package deptest_test
 
-// engineFloors are those of the engine and of the packages that it stands on, each above those before it.
-func engineFloors() map[string][]string {
+// engineLayers returns the layers of the engine and its packages, from the lowest to the highest.
+func engineLayers() map[string][]string {
 	const (
 		parts = "reconcile/apply/internal/"
 		group = "reconcile/internal/groupkey"

@@ -56,7 +56,7 @@ func checkLinks(t *testing.T, page, text string) {
 		}
 
 		if _, err := os.Stat(filepath.Join(filepath.Dir(page), found[1])); err != nil {
-			t.Errorf("%s links to %s, which is not there", page, found[1])
+			t.Errorf("%s links to %s, which does not exist", page, found[1])
 		}
 	}
 }
@@ -72,7 +72,7 @@ func checkSnippets(t *testing.T, page, text string, sources []string) {
 		}
 
 		if !known {
-			t.Errorf("%s: this Go code is in no file, copy it again from one that compiles:\n%s", page, found[1])
+			t.Errorf("%s: no file contains this Go code: copy it from a file that compiles:\n%s", page, found[1])
 		}
 	}
 }

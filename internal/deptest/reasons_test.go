@@ -36,7 +36,7 @@ func TestReasonsPage(t *testing.T) {
 
 	for _, r := range reasons(t, base) {
 		if r.meaning == "" {
-			t.Errorf("%s: the reason %s has no comment that says what it means", r.from, r.value)
+			t.Errorf("%s: the reason %s has no comment that explains it", r.from, r.value)
 		}
 
 		fmt.Fprintf(&page, "| `%s` | %s | `%s` |\n", r.value, r.meaning, r.from)
@@ -73,7 +73,7 @@ func TestOperationsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	words := []string{
+	productNames := []string{
 		conditions.Ready, health.DependenciesReachable, health.AuthValid, health.ConfigValid, "PruneBlocked",
 		"Stalled", "Reconciling", "applyset.kubernetes.io/", "reconcilekit.dev/paused",
 		"Paused", "Resumed", "Pruned", "Deleted",
@@ -84,7 +84,7 @@ func TestOperationsPage(t *testing.T) {
 	for _, r := range reasons(t, base) {
 		// Who refused and what failed: what a person looks up first.
 		if r.from == "health" && !strings.HasSuffix(r.value, "Valid") && r.value != "Reachable" {
-			words = append(words, r.value)
+			productNames = append(productNames, r.value)
 		}
 	}
 
@@ -98,7 +98,7 @@ func TestOperationsPage(t *testing.T) {
 		}
 	}
 
-	for _, word := range words {
+	for _, word := range productNames {
 		if !strings.Contains(string(text), "`"+word) {
 			t.Errorf("docs/operations.md does not have `%s`", word)
 		}

@@ -24,8 +24,8 @@ func of(t *testing.T, value any) fingerprint.Sum {
 	return sum
 }
 
-// TestNeighbours holds values against each other that a careless encoding takes for the same.
-func TestNeighbours(t *testing.T) {
+// TestDifferentValuesDiffer holds values against each other that a careless encoding takes for the same.
+func TestDifferentValuesDiffer(t *testing.T) {
 	t.Parallel()
 	type (
 		hidden struct{ text, more string }
@@ -96,14 +96,14 @@ func TestNeighbours(t *testing.T) {
 	for _, value := range values {
 		sum := of(t, value)
 		if other, twice := seen[sum]; twice {
-			t.Errorf("%#v and %#v have one fingerprint", value, other)
+			t.Errorf("%#v and %#v have the same fingerprint", value, other)
 		}
 		seen[sum] = value
 	}
 }
 
-// TestNone names values whose equality cannot be read from them.
-func TestNone(t *testing.T) {
+// TestUnsupportedValues names values whose equality cannot be read from them.
+func TestUnsupportedValues(t *testing.T) {
 	t.Parallel()
 	type loop struct{ next *loop }
 	round := &loop{}
@@ -124,8 +124,8 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// TestSearch draws objects: a copy has the same fingerprint, and another object has it if and only if it is deeply equal.
-func TestSearch(t *testing.T) {
+// TestRandomValues draws objects: a copy has the same fingerprint, and another object has it if and only if it is deeply equal.
+func TestRandomValues(t *testing.T) {
 	t.Parallel()
 	seed := time.Now().UnixNano()
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
@@ -214,8 +214,8 @@ func change(random *rand.Rand, v reflect.Value, path string) string {
 	return path
 }
 
-// TestForgotten checks that nothing of a value is in the fingerprint of the next one, which is made in the same places.
-func TestForgotten(t *testing.T) {
+// TestIsIndependentOfCalls checks that nothing of a value is in the fingerprint of the next one, which is made in the same places.
+func TestIsIndependentOfCalls(t *testing.T) {
 	list := func(names ...corev1.ResourceName) corev1.ResourceList {
 		out := corev1.ResourceList{}
 		for i, name := range names {
@@ -228,7 +228,7 @@ func TestForgotten(t *testing.T) {
 		_ = of(t, list("x", "y", "z", "a", "b"))
 		_, _ = fingerprint.Of(map[string]any{"a": func() {}, "b": map[string]any{"c": func() {}}})
 		if of(t, list("a", "b")) != small || of(t, list("b", "a")) == small {
-			t.Fatal("the fingerprint depends on the one before")
+			t.Fatal("the fingerprint depends on the previous call")
 		}
 	}
 }

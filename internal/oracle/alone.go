@@ -13,12 +13,12 @@ import (
 )
 
 // leavesAlone checks that a pass has not changed an object that is created once, or the fields that are sent once.
-func (s *story) leavesAlone(c *child, before map[string]any, sent []string) {
+func (s *sequence) leavesAlone(c *child, before map[string]any, sent []string) {
 	if before == nil || c.live == nil || s.broken != "" {
 		return
 	}
 	if c.mode == apply.Once && wroteTo(sent, c) && !reflect.DeepEqual(withoutMarks(before), withoutMarks(c.live)) {
-		s.fail("made once", "it exists, and the engine changes more of it than what makes it a child", "before: "+full(before), "after: "+full(c.live))
+		s.fail("created once", "it exists, and the engine changes more than its owner reference and labels", "before: "+full(before), "after: "+full(c.live))
 		return
 	}
 	for _, path := range c.sentOnce() {
@@ -139,7 +139,7 @@ type neighbour struct {
 }
 
 // addNeighbour creates an object with the labels of a child.
-func (s *story) addNeighbour() error {
+func (s *sequence) addNeighbour() error {
 	c := s.children[0]
 	if s.neighbour != nil || c.live == nil {
 		return nil
@@ -150,7 +150,7 @@ func (s *story) addNeighbour() error {
 	o.SetName(s.owner.Name + "-neighbour")
 	o.SetLabels((&unstructured.Unstructured{Object: c.live}).GetLabels())
 	if err := s.oracle.client.Create(s.ctx, o, client.FieldOwner("neighbour")); err != nil {
-		return fmt.Errorf("make a neighbour: %w", err)
+		return fmt.Errorf("create a neighbour: %w", err)
 	}
 	s.neighbour = &neighbour{kind: c.kind, key: client.ObjectKeyFromObject(o), object: o.Object}
 	shown := o.DeepCopy()
@@ -160,23 +160,23 @@ func (s *story) addNeighbour() error {
 		}
 	}
 	s.client.cache.show(c.kind.gvk, s.neighbour.key, shown)
-	s.say("   a %s of somebody else has the labels of %s", c.kind.gvk.Kind, c.key.Name)
+	s.record("   a %s of another controller has the labels of %s", c.kind.gvk.Kind, c.key.Name)
 	return nil
 }
 
-// letGo removes the children from the plan, and checks that no other object is deleted.
-func (s *story) letGo() error {
+// withdraw removes the children from the plan, and checks that no other object is deleted.
+func (s *sequence) withdraw() error {
 	if err := s.addNeighbour(); err != nil || s.neighbour == nil {
 		return err
 	}
-	s.say("   nothing is planned any more")
+	s.record("   the plan is empty")
 	theirs := map[*child]bool{}
 	for _, c := range s.children {
 		theirs[c] = c.mode == apply.Contribute && c.live != nil
 	}
 	for range failingPasses {
 		result := s.engine.Apply(s.ctx, s.owner, apply.Plan{Policy: apply.Withdraw})
-		s.say("   pass: %s %v", outcomes(result), s.client.take())
+		s.record("   pass: %s %v", outcomes(result), s.client.take())
 		for _, c := range s.children {
 			if err := s.refresh(c); err != nil {
 				return err
@@ -185,7 +185,7 @@ func (s *story) letGo() error {
 	}
 	for _, c := range s.children {
 		if theirs[c] && c.live == nil {
-			s.fail("not ours", c.key.Name+" is somebody else's and is gone")
+			s.fail("foreign object", c.key.Name+" belongs to another owner and was deleted")
 		}
 	}
 	o := &unstructured.Unstructured{}
@@ -194,13 +194,13 @@ func (s *story) letGo() error {
 		return err
 	}
 	if !reflect.DeepEqual(o.Object, s.neighbour.object) {
-		s.fail("not ours", "before: "+full(s.neighbour.object), "after: "+full(o.Object))
+		s.fail("foreign object", "before: "+full(s.neighbour.object), "after: "+full(o.Object))
 	}
 	return nil
 }
 
-// removeNeighbour deletes the neighbour at the end of the story.
-func (s *story) removeNeighbour() {
+// removeNeighbour deletes the neighbour at the end of the sequence.
+func (s *sequence) removeNeighbour() {
 	if s.neighbour == nil {
 		return
 	}

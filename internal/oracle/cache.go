@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// cache is the content of the engine's cache, as set by the story.
+// cache is the content of the engine's cache, as set by the sequence.
 type cache struct {
 	mu      sync.Mutex
 	objects map[cacheKey]client.Object
@@ -85,7 +85,7 @@ func itemOf(list client.ObjectList) (client.Object, error) {
 	}
 	item, ok := reflect.New(reflect.TypeOf(items).Elem().Elem()).Interface().(client.Object)
 	if !ok {
-		return nil, fmt.Errorf("list into %T: its items are no objects", list)
+		return nil, fmt.Errorf("list into %T: its items are not objects", list)
 	}
 	return item, nil
 }

@@ -26,7 +26,7 @@ type intent struct {
 // captureClient serves one object, or none, and records the first apply of it. It sends nothing to the API server.
 type captureClient struct {
 	client.Client
-	owner client.Object  // of the story
+	owner client.Object  // of the sequence
 	shown map[string]any // nil: the object does not exist
 	child client.ObjectKey
 	gk    schema.GroupKind
@@ -37,19 +37,19 @@ type captureClient struct {
 
 var errCaptured = errors.New("captured")
 
-// strangeAnnotation is an annotation in the engine's view, as if it had applied it: no plan contains it, so the object cannot be up to
+// foreignAnnotation is an annotation in the engine's view, as if it had applied it: no plan contains it, so the object cannot be up to
 // date.
-const strangeAnnotation = "oracle.reconcilekit.dev/strange"
+const foreignAnnotation = "oracle.reconcilekit.dev/strange"
 
 // capture returns the body that an engine without memory would apply to the live object, or to create it if live is nil. It returns nil
 // if the engine would not apply.
-func (s *story) capture(c *child, live map[string]any) *intent {
+func (s *sequence) capture(c *child, live map[string]any) *intent {
 	planned, err := c.planned()
 	if err != nil {
 		return nil
 	}
 	if live != nil {
-		live = estrange(live, s.managerOf(c))
+		live = addForeignField(live, s.managerOf(c))
 	}
 	capturing := &captureClient{Client: s.oracle.client, owner: s.owner, shown: live, child: c.key, gk: c.kind.gvk.GroupKind()}
 	engine, err := engine.New(capturing, capturing, s.options())
@@ -63,15 +63,15 @@ func (s *story) capture(c *child, live map[string]any) *intent {
 
 // managerOf returns the field manager with which the engine applies the child: for a contribution or a shared object there is one for
 // each owner.
-func (s *story) managerOf(c *child) string {
+func (s *sequence) managerOf(c *child) string {
 	if c.mode == apply.Contribute || c.mode == apply.Shared {
 		return fieldManager + ":" + string(s.owner.GetUID())
 	}
 	return fieldManager
 }
 
-// estrange makes the manager own one more field.
-func estrange(live map[string]any, manager string) map[string]any {
+// addForeignField makes the manager own one more field.
+func addForeignField(live map[string]any, manager string) map[string]any {
 	live = runtime.DeepCopyJSON(live)
 	metadata, _ := live["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
@@ -79,7 +79,7 @@ func estrange(live map[string]any, manager string) map[string]any {
 		annotations = map[string]any{}
 		metadata["annotations"] = annotations
 	}
-	annotations[strangeAnnotation] = "x"
+	annotations[foreignAnnotation] = "x"
 	entries, _ := metadata["managedFields"].([]any)
 	found := false
 	for _, entry := range entries {
@@ -90,11 +90,11 @@ func estrange(live map[string]any, manager string) map[string]any {
 		}
 		found = true
 		fields, _ := e["fieldsV1"].(map[string]any)
-		ownStrange(fields)
+		ownForeignField(fields)
 	}
 	if !found {
 		fields := map[string]any{}
-		ownStrange(fields)
+		ownForeignField(fields)
 		metadata["managedFields"] = append(entries, map[string]any{
 			"manager": manager, "operation": "Apply", "apiVersion": live["apiVersion"], "fieldsType": "FieldsV1", "fieldsV1": fields,
 		})
@@ -102,8 +102,8 @@ func estrange(live map[string]any, manager string) map[string]any {
 	return live
 }
 
-func ownStrange(fields map[string]any) {
-	for _, field := range []string{"f:metadata", "f:annotations", "f:" + strangeAnnotation} {
+func ownForeignField(fields map[string]any) {
+	for _, field := range []string{"f:metadata", "f:annotations", "f:" + foreignAnnotation} {
 		below, ok := fields[field].(map[string]any)
 		if !ok {
 			below = map[string]any{}

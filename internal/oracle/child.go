@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// child is one child of a story.
+// child is one child of a sequence.
 type child struct {
 	kind *Kind
 	key  client.ObjectKey

@@ -34,7 +34,7 @@ func writers() []writer {
 		{"json patch", 2, jsonPatch},
 		{"apply", 4, applyOther(false, true)},
 		{"forced apply", 3, applyOther(true, true)},
-		{"apply of the same", 2, applyOther(false, false)},
+		{"apply of the same content", 2, applyOther(false, false)},
 		{"replace", 1, replace},
 		{"scale", 1, scale},
 		{"status", 1, status},
@@ -64,8 +64,8 @@ func foreignWrite(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, l
 	for _, w := range all {
 		if n -= w.share; n < 0 {
 			by := foreigners()[r.IntN(len(foreigners()))]
-			said, err := w.write(ctx, c, r, k, runtime.DeepCopyJSON(live), by)
-			return fmt.Sprintf("%s by %s: %s", w.name, by, said), err
+			description, err := w.write(ctx, c, r, k, runtime.DeepCopyJSON(live), by)
+			return fmt.Sprintf("%s by %s: %s", w.name, by, description), err
 		}
 	}
 	return "", nil
@@ -73,11 +73,11 @@ func foreignWrite(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, l
 
 // mutated returns the object with a few changes and the same identity.
 func mutated(r *rand.Rand, k *Kind, live map[string]any) (map[string]any, string) {
-	value, said := k.shape.Mutate(r, content(live))
+	value, description := k.shape.Mutate(r, content(live))
 	if r.IntN(2) == 0 {
 		var more string
 		value, more = k.shape.Mutate(r, value)
-		said += "; " + more
+		description += "; " + more
 	}
 	out := runtime.DeepCopyJSON(live)
 	next, ok := value.(map[string]any)
@@ -103,7 +103,7 @@ func mutated(r *rand.Rand, k *Kind, live map[string]any) (map[string]any, string
 			delete(metadata, name)
 		}
 	}
-	return out, said
+	return out, description
 }
 
 // content returns the parts of a stored object that an author can set.
@@ -129,13 +129,13 @@ func content(live map[string]any) map[string]any {
 }
 
 func update(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, live map[string]any, by string) (string, error) {
-	next, said := mutated(r, k, live)
-	return said, c.Update(ctx, &unstructured.Unstructured{Object: next}, client.FieldOwner(by))
+	next, description := mutated(r, k, live)
+	return description, c.Update(ctx, &unstructured.Unstructured{Object: next}, client.FieldOwner(by))
 }
 
 func mergePatch(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, live map[string]any, by string) (string, error) {
-	next, said := mutated(r, k, live)
-	return said, patch(ctx, c, live, types.MergePatchType, mergeOf(live, next), by)
+	next, description := mutated(r, k, live)
+	return description, patch(ctx, c, live, types.MergePatchType, mergeOf(live, next), by)
 }
 
 // mergeOf returns the JSON merge patch from one object to another.
@@ -166,14 +166,14 @@ func mergeOf(from, to map[string]any) map[string]any {
 }
 
 func jsonPatch(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, live map[string]any, by string) (string, error) {
-	next, said := mutated(r, k, live)
+	next, description := mutated(r, k, live)
 	ops := []any{}
 	for name, value := range content(next) {
 		if name != "metadata" {
 			ops = append(ops, map[string]any{"op": "add", "path": "/" + name, "value": value})
 		}
 	}
-	return said, patch(ctx, c, live, types.JSONPatchType, ops, by)
+	return description, patch(ctx, c, live, types.JSONPatchType, ops, by)
 }
 
 // applyOther applies a part of the object, with other values or the same.
@@ -182,9 +182,9 @@ func applyOther(force, change bool) func(context.Context, client.Client, *rand.R
 		if by == fieldManager {
 			by = "other"
 		}
-		value, said := any(content(live)), "the same"
+		value, description := any(content(live)), "the same"
 		if change {
-			value, said = k.shape.Mutate(r, value)
+			value, description = k.shape.Mutate(r, value)
 		}
 		part, ok := thin(r, value).(map[string]any)
 		if !ok {
@@ -195,13 +195,13 @@ func applyOther(force, change bool) func(context.Context, client.Client, *rand.R
 		part["metadata"] = map[string]any{"name": o.GetName(), "namespace": o.GetNamespace()}
 		data, err := json.Marshal(part)
 		if err != nil {
-			return said, err
+			return description, err
 		}
 		opts := []client.PatchOption{client.FieldOwner(by)}
 		if force {
 			opts = append(opts, client.ForceOwnership)
 		}
-		return said + "; " + shape.Text(part), c.Patch(ctx, o, client.RawPatch(types.ApplyPatchType, data), opts...)
+		return description + "; " + shape.Text(part), c.Patch(ctx, o, client.RawPatch(types.ApplyPatchType, data), opts...)
 	}
 }
 
@@ -222,10 +222,10 @@ func thin(r *rand.Rand, value any) any {
 
 // replace writes the object without labels, annotations and owner references.
 func replace(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, live map[string]any, by string) (string, error) {
-	next, said := mutated(r, k, live)
+	next, description := mutated(r, k, live)
 	o := identity(live)
 	next["metadata"] = o.Object["metadata"]
-	return said, c.Update(ctx, &unstructured.Unstructured{Object: next}, client.FieldOwner(by))
+	return description, c.Update(ctx, &unstructured.Unstructured{Object: next}, client.FieldOwner(by))
 }
 
 func scale(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, live map[string]any, by string) (string, error) {
@@ -278,8 +278,8 @@ func cut(ctx context.Context, c client.Client, r *rand.Rand, _ *Kind, live map[s
 		e, _ := entry.(map[string]any)
 		manager, _ := e["manager"].(string)
 		if fields, ok := e["fieldsV1"].(map[string]any); ok && strings.HasPrefix(manager, fieldManager) && e["operation"] == "Apply" {
-			said := cutOne(r, fields, parts("", fields))
-			return said, patch(ctx, c, live, types.JSONPatchType, []any{
+			description := cutOne(r, fields, parts("", fields))
+			return description, patch(ctx, c, live, types.JSONPatchType, []any{
 				map[string]any{"op": "replace", "path": "/metadata/managedFields", "value": entries},
 			}, by)
 		}
@@ -295,11 +295,11 @@ func cutOne(r *rand.Rand, fields map[string]any, names []string) string {
 	name := names[r.IntN(len(names))]
 	below, _ := fields[name].(map[string]any)
 	if names := parts(name, below); len(names) > 0 && r.IntN(4) > 0 {
-		said := cutOne(r, below, names)
+		description := cutOne(r, below, names)
 		if len(below) == 0 {
 			delete(fields, name)
 		}
-		return name + " " + said
+		return name + " " + description
 	}
 	delete(fields, name)
 	return name

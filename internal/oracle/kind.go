@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/oracle/shape"
 )
 
-// Kind is a kind of the stories' children.
+// Kind is a kind of the sequences' children.
 type Kind struct {
 	gvk    schema.GroupVersionKind
 	shape  *shape.Shape

@@ -22,21 +22,21 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// Oracle runs stories on one API server.
+// Oracle runs sequences on one API server.
 type Oracle struct {
 	seed       uint64
 	client     client.Client
 	everyday   []*Kind
 	custom     []*Kind
 	namespaces []string
-	// Tally counts the events of the stories.
+	// Tally counts the events of the sequences.
 	Tally *Tally
 }
 
 // customCount is the number of generated kinds of a run.
 const customCount = 32
 
-// namespaceCount is the number of namespaces that the stories share.
+// namespaceCount is the number of namespaces that the sequences share.
 const namespaceCount = 4
 
 // Open generates the kinds of a seed and installs them. The CRDs of widgets and of HTTPRoute must be installed.
@@ -74,7 +74,7 @@ func Open(ctx context.Context, config *rest.Config, seed uint64) (*Oracle, error
 	return o, o.checkBases(ctx)
 }
 
-// checkBases returns an error about the first base that the API server rejects, because no story would use it.
+// checkBases returns an error about the first base that the API server rejects, because no sequence would use it.
 func (o *Oracle) checkBases(ctx context.Context) error {
 	for _, k := range slices.Concat(o.everyday, o.custom) {
 		for _, base := range k.bases {
@@ -83,7 +83,7 @@ func (o *Oracle) checkBases(ctx context.Context) error {
 			object.SetName("base")
 			object.SetNamespace(o.namespaces[0])
 			if err := o.client.Create(ctx, object, client.DryRunAll); err != nil {
-				return fmt.Errorf("oracle: a story cannot begin with %s: %w", full(base), err)
+				return fmt.Errorf("oracle: the API server rejects the base %s: %w", full(base), err)
 			}
 		}
 	}
@@ -130,12 +130,12 @@ func (o *Oracle) established(ctx context.Context, k *Kind) error {
 	})
 }
 
-// Failure is a violated property in a story.
+// Failure is a violated property in a sequence.
 type Failure struct {
-	// Promise names the property in a word.
-	Promise string
-	// Story lists the events, line by line.
-	Story []string
+	// Property names the property in a word.
+	Property string
+	// Sequence lists the events, line by line.
+	Sequence []string
 	// Seed and Number reproduce it.
 	Seed   uint64
 	Number int

@@ -25,17 +25,16 @@ import (
 
 // The variables of a search. hack/prove.sh sets them.
 const (
-	envCases = "ORACLE_CASES" // how many cases to tell
-	envSeed  = "ORACLE_SEED"  // the seed; that of the day by default
-	envStory = "ORACLE_STORY" // one story alone, told in full
-	envKeep  = "ORACLE_KEEP"  // go on after a failure
+	envCases    = "ORACLE_CASES"    // the number of cases
+	envSeed     = "ORACLE_SEED"     // the seed; that of the day by default
+	envSequence = "ORACLE_SEQUENCE" // the only sequence to run
+	envKeep     = "ORACLE_KEEP"     // go on after a failure
 )
 
-// A plain test run ends after drawn cases, or after drawnTime on a machine that
-// does much else.
+// A plain test run ends after sampleCases, or after sampleTime on a busy machine.
 const (
-	drawn     = 1500
-	drawnTime = time.Minute
+	sampleCases = 1500
+	sampleTime  = time.Minute
 )
 
 func number(name string, otherwise int) int {
@@ -63,18 +62,18 @@ func TestUnchangedIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := &search{t: t, oracle: o, cases: number(envCases, drawn), started: time.Now()}
+	search := &search{t: t, oracle: o, cases: number(envCases, sampleCases), started: time.Now()}
 	if os.Getenv(envCases) == "" {
-		search.most = drawnTime
+		search.most = sampleTime
 	}
-	if story := number(envStory, -1); story >= 0 {
-		search.tell(t.Context(), story)
+	if sequence := number(envSequence, -1); sequence >= 0 {
+		search.runOne(t.Context(), sequence)
 	} else {
 		search.run(t.Context())
 	}
 	if testing.Verbose() {
 		for _, example := range o.Tally.Examples() {
-			t.Logf("a write that changed nothing:\n%s", example)
+			t.Logf("a write without a change:\n%s", example)
 		}
 	}
 	t.Logf("seed %d, %s\n%s", seed, time.Since(search.started).Round(time.Second), o.Tally)
@@ -108,7 +107,7 @@ func start(t *testing.T) *rest.Config {
 	return config
 }
 
-// search tells stories until there are enough cases.
+// search runs sequences until there are enough cases.
 type search struct {
 	t       *testing.T
 	oracle  *oracle.Oracle
@@ -127,7 +126,7 @@ func (s *search) run(ctx context.Context) {
 	for range 2 * runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for s.more() {
-				s.tell(ctx, int(s.next.Add(1)-1))
+				s.runOne(ctx, int(s.next.Add(1)-1))
 			}
 		})
 	}
@@ -135,7 +134,7 @@ func (s *search) run(ctx context.Context) {
 	close(done)
 }
 
-// more reports whether another story is to be told.
+// more reports whether to run another sequence.
 func (s *search) more() bool {
 	if s.failed.Load() && os.Getenv(envKeep) == "" {
 		return false
@@ -143,11 +142,11 @@ func (s *search) more() bool {
 	return s.oracle.Tally.Cases() < s.cases && (s.most == 0 || time.Since(s.started) < s.most)
 }
 
-func (s *search) tell(ctx context.Context, n int) {
-	failure, err := s.oracle.Tell(ctx, n)
+func (s *search) runOne(ctx context.Context, n int) {
+	failure, err := s.oracle.Run(ctx, n)
 	if err != nil {
 		s.failed.Store(true)
-		s.t.Errorf("story %d: %v", n, err)
+		s.t.Errorf("sequence %d: %v", n, err)
 		return
 	}
 	if failure == nil {
@@ -160,7 +159,7 @@ func (s *search) tell(ctx context.Context, n int) {
 	s.t.Errorf("%s", failure)
 }
 
-// progress says every half a minute how far the search is.
+// progress prints the progress of the search every 30 seconds.
 func (s *search) progress(done chan struct{}) {
 	ticker := time.NewTicker(30 * time.Second)
 	defer ticker.Stop()

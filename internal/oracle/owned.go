@@ -87,13 +87,13 @@ func leadsTo(path string, paths map[string][]string) bool {
 
 // noteLost records the fields that only we owned when our entry of managedFields is removed, or a part of it. Only an engine that ran
 // before can know them.
-func (c *child) noteLost(before map[string]any, wasRight, cut bool) {
+func (c *child) noteLost(before map[string]any, wasChecked, cut bool) {
 	if c.live == nil {
 		c.lost = nil
 		return
 	}
 	left := ownedBy(c.live, true)
-	if !wasRight || (len(left) > 0 && !cut) {
+	if !wasChecked || (len(left) > 0 && !cut) {
 		return
 	}
 	ours, others := ownedBy(before, true), ownedBy(before, false)
@@ -131,7 +131,7 @@ func withoutThoseOf(owned map[string][]string, o map[string]any, manager string)
 
 // notLeftBehind checks that fields that left the plan after managedFields were lost are removed from the object, unless others own them
 // or the server sets them.
-func (s *story) notLeftBehind(c *child, rests bool) {
+func (s *sequence) notLeftBehind(c *child, rests bool) {
 	if c.mode == apply.Once || len(c.lost) == 0 || !rests || c.live == nil || s.broken != "" {
 		return
 	}
@@ -157,7 +157,7 @@ func (s *story) notLeftBehind(c *child, rests bool) {
 		if mine || s.filledIn(c, path) {
 			continue
 		}
-		s.fail("left behind", name+" was ours when managedFields were lost, has left the plan, and is still there",
+		s.fail("left behind", name+" was owned when managedFields were lost, was removed from the plan, and still exists",
 			"live: "+full(c.live))
 		return
 	}
@@ -165,7 +165,7 @@ func (s *story) notLeftBehind(c *child, rests bool) {
 
 // filledIn reports whether the server sets a value there, as for a new object with the same plan. A list or an object that loses its last
 // part is removed although it is planned as empty, so the server may set a default there as well.
-func (s *story) filledIn(c *child, path []string) bool {
+func (s *sequence) filledIn(c *child, path []string) bool {
 	in := s.capture(c, nil)
 	if in == nil {
 		return true
@@ -175,7 +175,7 @@ func (s *story) filledIn(c *child, path []string) bool {
 }
 
 // comesBack reports whether the server sets the value at the path again after its removal, or rejects the removal.
-func (s *story) comesBack(c *child, path []string) bool {
+func (s *sequence) comesBack(c *child, path []string) bool {
 	object := runtime.DeepCopyJSON(c.live)
 	removeOwned(object, path)
 	if exists(object, path) {
@@ -190,7 +190,7 @@ func (s *story) comesBack(c *child, path []string) bool {
 }
 
 // filledInto reports whether a new object with the body has a value at the path, or is rejected.
-func (s *story) filledInto(c *child, manager string, body map[string]any, path []string) bool {
+func (s *sequence) filledInto(c *child, manager string, body map[string]any, path []string) bool {
 	metadata, _ := body["metadata"].(map[string]any)
 	metadata["name"] = c.key.Name + "-new"
 	fresh := c.reference()

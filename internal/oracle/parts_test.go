@@ -81,15 +81,15 @@ func TestEverydayBasesParse(t *testing.T) {
 	}
 }
 
-func TestEstrangeOwnsOneFieldMore(t *testing.T) {
+func TestAddForeignFieldOwnsOneFieldMore(t *testing.T) {
 	t.Parallel()
 	live := parse([]byte(`{"metadata":{"managedFields":[{"manager":"oracle","operation":"Apply","fieldsV1":{"f:data":{}}}]}}`))
-	strange := estrange(live, "oracle")
+	changed := addForeignField(live, "oracle")
 	want := []string{
-		`.metadata.annotations: absent -> {"` + strangeAnnotation + `":"x"}`,
-		`managedFields.Apply <nil> <nil>.f:metadata: absent -> {"f:annotations":{"f:` + strangeAnnotation + `":{}}}`,
+		`.metadata.annotations: absent -> {"` + foreignAnnotation + `":"x"}`,
+		`managedFields.Apply <nil> <nil>.f:metadata: absent -> {"f:annotations":{"f:` + foreignAnnotation + `":{}}}`,
 	}
-	if diff := cmp.Diff(want, differences(live, strange, "oracle")); diff != "" {
+	if diff := cmp.Diff(want, differences(live, changed, "oracle")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -21,8 +21,8 @@ const (
 	outcomeFailed    apply.Outcome = "Failed"
 )
 
-// plan returns the current plan of the story, in new objects, as an author creates them.
-func (s *story) plan() apply.Plan {
+// plan returns the current plan of the sequence, in new objects, as an author creates them.
+func (s *sequence) plan() apply.Plan {
 	children := make([]apply.Child, 0, len(s.children))
 	for _, c := range s.children {
 		planned, err := c.planned()
@@ -39,16 +39,16 @@ func (s *story) plan() apply.Plan {
 func setOf(children ...apply.Child) apply.Plan { return apply.Plan{Children: children} }
 
 // pass applies the plan once, and checks the engine's result for each child.
-func (s *story) pass() (apply.Result, []string, error) {
+func (s *sequence) pass() (apply.Result, []string, error) {
 	before := make([]map[string]any, len(s.children))
 	for i, c := range s.children {
 		before[i] = c.live
 	}
 	result := s.engine.Apply(s.ctx, s.owner, s.plan())
 	sent := s.client.take()
-	s.say("   pass: %s %v", outcomes(result), sent)
+	s.record("   pass: %s %v", outcomes(result), sent)
 	if result.OwnerErr != nil {
-		return result, sent, fmt.Errorf("story %d: %w", s.number, result.OwnerErr)
+		return result, sent, fmt.Errorf("sequence %d: %w", s.number, result.OwnerErr)
 	}
 	for i, c := range s.children {
 		if len(sent) > 0 {
@@ -66,14 +66,14 @@ func (s *story) pass() (apply.Result, []string, error) {
 		case outcomeCreated, outcomeUpdated:
 			s.countWrite(c, before[i], sent)
 		default:
-			s.say("     %v", result.Objects[i].Err)
+			s.record("     %v", result.Objects[i].Err)
 		}
 	}
 	return result, sent, nil
 }
 
 // countWrite counts a write to the child, and whether it changed anything.
-func (s *story) countWrite(c *child, before map[string]any, sent []string) {
+func (s *sequence) countWrite(c *child, before map[string]any, sent []string) {
 	if wroteTo(sent, c) {
 		needless := before != nil && c.live != nil && len(differences(before, c.live, fieldManager)) == 0
 		s.tally.write(c, needless, s.lines)
@@ -93,7 +93,7 @@ func wroteTo(sent []string, c *child) bool {
 const cannotApply = "failed to create typed live object"
 
 // compare checks a child that is reported as unchanged: a forced dry run of its apply changes nothing.
-func (s *story) compare(c *child) {
+func (s *sequence) compare(c *child) {
 	if c.checked || s.broken != "" {
 		return
 	}
@@ -125,7 +125,7 @@ func (s *story) compare(c *child) {
 			return
 		}
 		if err != nil {
-			found = []string{"the dry run fails: " + err.Error()}
+			found = []string{"the dry run failed: " + err.Error()}
 			continue
 		}
 		answer.GetObjectKind().SetGroupVersionKind(c.kind.gvk)
@@ -142,7 +142,7 @@ func (s *story) compare(c *child) {
 }
 
 // intents returns the valid bodies of an apply: seeded fields may be omitted or kept.
-func (s *story) intents(c *child) []*intent {
+func (s *sequence) intents(c *child) []*intent {
 	var out []*intent
 	for _, live := range []map[string]any{c.live, nil} {
 		in := s.capture(c, live)
@@ -152,15 +152,15 @@ func (s *story) intents(c *child) []*intent {
 		// Each seed may be omitted or not, and fields that are sent once may have any owner.
 		seeds := append(c.seeds(), c.sentOnce()...)
 		for some := range 1 << len(seeds) {
-			var yielded []string
+			var omitted []string
 			for i, seed := range seeds {
 				if some>>i&1 == 1 {
-					yielded = append(yielded, seed)
+					omitted = append(omitted, seed)
 				}
 			}
-			out = append(out, in.without(yielded))
-			if len(yielded) > 0 {
-				out = append(out, in.without(yielded).withoutHollow())
+			out = append(out, in.without(omitted))
+			if len(omitted) > 0 {
+				out = append(out, in.without(omitted).withoutHollow())
 			}
 		}
 		out = append(out, in.withoutTheirs(seeds, c.live), in.sharing(seeds, c.live))
@@ -185,23 +185,23 @@ func (c *child) sendingAgain() *child {
 	return &again
 }
 
-func (s *story) fail(promise string, why ...string) {
+func (s *sequence) fail(property string, why ...string) {
 	if s.broken != "" {
 		return
 	}
-	s.broken = promise
-	s.say("BROKEN (%s):", promise)
+	s.broken = property
+	s.record("BROKEN (%s):", property)
 	for _, line := range why {
-		s.say("  %s", line)
+		s.record("  %s", line)
 	}
 }
 
 func outcomes(result apply.Result) string {
-	words := make([]string, 0, len(result.Objects))
+	outcomeNames := make([]string, 0, len(result.Objects))
 	for i := range result.Objects {
-		words = append(words, string(result.Objects[i].Outcome))
+		outcomeNames = append(outcomeNames, string(result.Objects[i].Outcome))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(outcomeNames, ", ")
 }
 
 // reference returns the child with only its name.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Shrink repeats the story of a failure with as few steps as still violate the same property. It returns the shortest failure found.
+// Shrink repeats the sequence of a failure with as few steps as still violate the same property. It returns the shortest failure found.
 func (o *Oracle) Shrink(ctx context.Context, f *Failure) *Failure {
 	const tries = 60
 	skip := map[int]bool{}
@@ -26,8 +26,8 @@ func (o *Oracle) Shrink(ctx context.Context, f *Failure) *Failure {
 				continue
 			}
 			n++
-			shorter, err := o.tell(ctx, f.Number, fmt.Sprintf("-s%d", n), tried, newTally())
-			if err == nil && shorter != nil && shorter.Promise == f.Promise {
+			shorter, err := o.run(ctx, f.Number, fmt.Sprintf("-s%d", n), tried, newTally())
+			if err == nil && shorter != nil && shorter.Property == f.Property {
 				f, skip = shorter, tried
 			}
 		}
@@ -35,8 +35,8 @@ func (o *Oracle) Shrink(ctx context.Context, f *Failure) *Failure {
 	return f
 }
 
-// String formats the story with its seed and number.
+// String formats the sequence with its seed and number.
 func (f *Failure) String() string {
-	return fmt.Sprintf("seed %d story %d breaks %q; repeat with ORACLE_SEED=%d ORACLE_STORY=%d:\n%s",
-		f.Seed, f.Number, f.Promise, f.Seed, f.Number, strings.Join(f.Story, "\n"))
+	return fmt.Sprintf("seed %d sequence %d violates %q; repeat with ORACLE_SEED=%d ORACLE_STORY=%d:\n%s",
+		f.Seed, f.Number, f.Property, f.Seed, f.Number, strings.Join(f.Sequence, "\n"))
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // step executes one or two events for one child, then passes until steady state.
-func (s *story) step(i int) error {
+func (s *sequence) step(i int) error {
 	c := s.children[s.random.IntN(len(s.children))]
 	if i == 0 {
 		s.tally.event("first plan", c.kind)
@@ -39,7 +39,7 @@ func (s *story) step(i int) error {
 }
 
 // event executes one event.
-func (s *story) event(i int, c *child) error {
+func (s *sequence) event(i int, c *child) error {
 	n := s.random.IntN(100)
 	switch {
 	case n < 45:
@@ -47,7 +47,7 @@ func (s *story) event(i int, c *child) error {
 	case n < 86:
 		return s.foreign(i, c)
 	case n < 92:
-		s.say("%d. restart", i)
+		s.record("%d. restart", i)
 		s.tally.event("restart", c.kind)
 		return s.restart()
 	case n < 96:
@@ -61,14 +61,14 @@ func (s *story) event(i int, c *child) error {
 		if s.random.IntN(2) == 0 {
 			c.now.rules = nil
 		}
-		s.say("%d. rules %v", i, c.now.rules)
+		s.record("%d. rules %v", i, c.now.rules)
 		c.checked = false
 	}
 	return nil
 }
 
 // changeForm plans the child as another Go type, which can represent the current and the previous plan.
-func (s *story) changeForm(i int, c *child) {
+func (s *sequence) changeForm(i int, c *child) {
 	now, accepted, seed := c.now.form, c.accepted.form, c.seed
 	forms := c.kind.forms()
 	form := forms[s.random.IntN(len(forms))]
@@ -77,57 +77,57 @@ func (s *story) changeForm(i int, c *child) {
 		c.now.form, c.accepted.form, c.seed = now, accepted, seed
 		return
 	}
-	s.say("%d. planned as %s", i, form)
+	s.record("%d. planned as %s", i, form)
 }
 
-func (s *story) changePlan(i int, c *child) {
+func (s *sequence) changePlan(i int, c *child) {
 	var value any
-	var said string
+	var description string
 	var ok bool
 	if s.random.IntN(3) == 0 { // alone, otherwise another change would be sent with it
-		value, said, ok = c.kind.shape.MutateAlike(s.random, c.now.content)
-		s.replan(i, c, value, said)
+		value, description, ok = c.kind.shape.MutateAlike(s.random, c.now.content)
+		s.replan(i, c, value, description)
 	}
 	for range 1 + s.random.IntN(2) {
 		if ok {
 			break
 		}
-		value, said = c.kind.shape.Mutate(s.random, c.now.content)
-		s.replan(i, c, value, said)
+		value, description = c.kind.shape.Mutate(s.random, c.now.content)
+		s.replan(i, c, value, description)
 	}
 	s.tally.event("plan", c.kind)
 	c.checked = false
 }
 
 // replan plans the child with the content.
-func (s *story) replan(i int, c *child, content any, said string) {
-	if m, ok := content.(map[string]any); ok && said != "" {
+func (s *sequence) replan(i int, c *child, content any, description string) {
+	if m, ok := content.(map[string]any); ok && description != "" {
 		c.now.content = m
-		s.say("%d. plan %s%s", i, c.key.Name, said)
+		s.record("%d. plan %s%s", i, c.key.Name, description)
 	}
 }
 
 // foreign writes as another client. A rejected write counts as none.
-func (s *story) foreign(i int, c *child) error {
+func (s *sequence) foreign(i int, c *child) error {
 	if c.live == nil {
 		if c.mode == apply.Contribute {
 			return errors.Join(s.make(c), s.refresh(c))
 		}
 		return nil
 	}
-	before, wasRight := c.live, c.checked
+	before, wasChecked := c.live, c.checked
 	for range 4 {
-		said, err := foreignWrite(s.ctx, s.oracle.client, s.random, c.kind, c.live)
+		description, err := foreignWrite(s.ctx, s.oracle.client, s.random, c.kind, c.live)
 		if err != nil {
 			continue
 		}
-		s.say("%d. %s: %s", i, c.key.Name, said)
+		s.record("%d. %s: %s", i, c.key.Name, description)
 		if err := s.refresh(c); err != nil {
 			return err
 		}
-		cut := strings.HasPrefix(said, cutFields)
+		cut := strings.HasPrefix(description, cutFields)
 		if s.transform == nil || !s.strips && !cut { // a shortened entry of other managers may contain fields that were removed from ours
-			c.noteLost(before, wasRight, cut)
+			c.noteLost(before, wasChecked, cut)
 		}
 		if cut && s.random.IntN(2) == 0 { // before a pass owns them again
 			s.leaveOutLost(i, c)
@@ -140,7 +140,7 @@ func (s *story) foreign(i int, c *child) error {
 }
 
 // leaveOutLost removes one of the fields with lost ownership from the plan.
-func (s *story) leaveOutLost(i int, c *child) {
+func (s *sequence) leaveOutLost(i int, c *child) {
 	lost := slices.Sorted(maps.Keys(c.lost))
 	if len(lost) == 0 {
 		return
@@ -151,11 +151,11 @@ func (s *story) leaveOutLost(i int, c *child) {
 	}
 	content := runtime.DeepCopyJSON(c.now.content)
 	unstructured.RemoveNestedField(content, names...)
-	s.replan(i, c, content, "."+strings.Join(names, ".")+": left out")
+	s.replan(i, c, content, "."+strings.Join(names, ".")+": removed")
 }
 
 // settle runs passes until nothing is sent. It compares each child reported as unchanged with a dry run.
-func (s *story) settle(c *child) error {
+func (s *sequence) settle(c *child) error {
 	for n := range mostPasses {
 		result, sent, err := s.pass()
 		if err != nil || s.broken != "" {
@@ -165,19 +165,19 @@ func (s *story) settle(c *child) error {
 		// show the owner of a contested field.
 		looks := s.strips && !slices.ContainsFunc(sent, func(line string) bool { return !strings.HasPrefix(line, "GET ") })
 		if len(sent) == 0 || n >= failingPasses && (fails(result) || looks) {
-			return s.rested(c, result)
+			return s.settled(c, result)
 		}
 	}
-	s.fail("rest", fmt.Sprintf("%d passes without an end of requests", mostPasses))
+	s.fail("steady state", fmt.Sprintf("%d passes without reaching steady state", mostPasses))
 	return nil
 }
 
 // settleLagging runs passes while the cache does not show our own writes.
-func (s *story) settleLagging(c *child) error {
+func (s *sequence) settleLagging(c *child) error {
 	for range 2 {
 		result := s.engine.Apply(s.ctx, s.owner, s.plan())
 		sent := s.client.take()
-		s.say("   lagging pass: %s %v", outcomes(result), sent)
+		s.record("   lagging pass: %s %v", outcomes(result), sent)
 		for i, child := range s.children {
 			if _, err := s.read(child); err != nil {
 				return err
@@ -202,8 +202,8 @@ func (s *story) settleLagging(c *child) error {
 	return s.settle(c)
 }
 
-// rested handles a plan that could not be applied: a rejected plan is reverted to the accepted one, a stuck object is deleted.
-func (s *story) rested(c *child, result apply.Result) error {
+// settled handles a plan that could not be applied: a rejected plan is reverted to the accepted one, a stuck object is deleted.
+func (s *sequence) settled(c *child, result apply.Result) error {
 	outcome := result.Objects[s.index(c)].Outcome
 	s.tally.outcome(string(outcome))
 	if outcome == outcomeUnchanged {
@@ -212,14 +212,14 @@ func (s *story) rested(c *child, result apply.Result) error {
 	}
 	if c.now.same(c.accepted) {
 		if c.live != nil && s.random.IntN(2) == 0 {
-			s.say("   the object is removed by hand")
+			s.record("   a user deletes the object")
 			c.checked, c.lost = false, nil
 			s.remove(c)
 			return s.refresh(c)
 		}
 		return nil
 	}
-	s.say("   the plan goes back to the last one that worked")
+	s.record("   the plan is reverted to the last accepted one")
 	c.now, c.checked = c.accepted, false
 	if err := s.refresh(c); err != nil {
 		return err
@@ -232,7 +232,7 @@ func fails(result apply.Result) bool {
 	return slices.ContainsFunc(result.Objects, func(o apply.ObjectResult) bool { return o.Outcome == outcomeFailed })
 }
 
-func (s *story) index(c *child) int {
+func (s *sequence) index(c *child) int {
 	for i := range s.children {
 		if s.children[i] == c {
 			return i

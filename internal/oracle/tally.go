@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Tally counts the events of the stories. It is safe for concurrent use.
+// Tally counts the events of the sequences. It is safe for concurrent use.
 type Tally struct {
 	mu       sync.Mutex
 	cases    int
@@ -31,7 +31,7 @@ func newTally() *Tally {
 func (t *Tally) kind(k *Kind) *kindTally {
 	name := k.gvk.Kind
 	if k.custom {
-		name = "made-up kinds"
+		name = "generated kinds"
 	}
 	if t.kinds[name] == nil {
 		t.kinds[name] = &kindTally{}
@@ -59,7 +59,7 @@ func (t *Tally) check() {
 	t.checks++
 }
 
-// write counts a write, and records the story of a needless one.
+// write counts a write, and records the sequence of a needless one.
 func (t *Tally) write(c *child, needless bool, lines []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +82,7 @@ func (t *Tally) Cases() int {
 	return t.cases
 }
 
-// Examples returns the ends of stories with a needless write.
+// Examples returns the ends of sequences with a needless write.
 func (t *Tally) Examples() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -45,19 +45,19 @@ func TestBudget(t *testing.T) {
 	}
 	for _, name := range []string{"b", "c", "a"} {
 		if got, known := r.Get(keyOf(name)); !known || got != name {
-			t.Errorf("want %s remembered, got %q, %t", name, got, known)
+			t.Errorf("want %s stored, got %q, %t", name, got, known)
 		}
 	}
 	r.Put(keyOf("d"), "d", size, budget)
 	if _, known := r.Get(keyOf("b")); known {
-		t.Error("want the one asked for longest ago forgotten")
+		t.Error("want the least recently used entry removed")
 	}
 	r.Put(keyOf("a"), "A", budget+1, budget)
 	if _, known := r.Get(keyOf("a")); known {
-		t.Error("want nothing remembered that exceeds the budget alone")
+		t.Error("want no entry that exceeds the budget")
 	}
 	if got, known := r.Get(keyOf("d")); !known || got != "d" {
-		t.Errorf("want d to stay, got %q, %t", got, known)
+		t.Errorf("want d kept, got %q, %t", got, known)
 	}
 }
 
@@ -68,14 +68,14 @@ func TestForget(t *testing.T) {
 	r.Put(keyOf(1), "new", 1, 1)
 	r.Forget(keyOf(1), func(v string) bool { return v == "old" })
 	if _, known := r.Get(keyOf(1)); !known {
-		t.Error("want the newer value to stay")
+		t.Error("want the newer value kept")
 	}
 	r.Forget(keyOf(1), func(v string) bool { return v == "new" })
 	if _, known := r.Get(keyOf(1)); known {
-		t.Error("want the value that is meant to go")
+		t.Error("want the given value removed")
 	}
 	r.Put(keyOf(2), "next", 1, 1)
 	if _, known := r.Get(keyOf(2)); !known {
-		t.Error("want its bytes to be given back")
+		t.Error("want its bytes released")
 	}
 }

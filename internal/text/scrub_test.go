@@ -18,7 +18,7 @@ func TestScrub(t *testing.T) {
 			"dial postgres://***@db.tenant-a:5432/x?sslmode=disable: refused",
 		},
 		"password with an at sign in a URL": {"https://u:a@b@host/path", "https://***@host/path"},
-		"user alone in a URL":               {"ssh://git@example.com/repo", "ssh://git@example.com/repo"},
+		"only a user in a URL":              {"ssh://git@example.com/repo", "ssh://git@example.com/repo"},
 		"data source name":                  {"open root:hunter2@tcp(db:3306)/x: refused", "open ***@tcp(db:3306)/x: refused"},
 		"connection string":                 {"host=db user=app password=hunter2 dbname=x", "host=db user=app password=*** dbname=x"},
 		"quoted value":                      {`password='correct horse' host=db`, "password=*** host=db"},
@@ -26,10 +26,10 @@ func TestScrub(t *testing.T) {
 		"header":                            {"Authorization: Bearer abc.def.ghi rejected", "Authorization: Bearer *** rejected"},
 		"basic header":                      {`"Authorization":"Basic dXNlcjpwYXNz"`, `"Authorization":"Basic ***"`},
 		"bearer":                            {"invalid bearer s3cr3t", "invalid bearer ***"},
-		"bearer in prose":                   {"bearer token is missing", "bearer token is missing"},
+		"bearer in text":                    {"bearer token is missing", "bearer token is missing"},
 		"web token":                         {"token eyJhbGciOi.eyJzdWIiOi.c2ln is expired", "token *** is expired"},
 		"JSON":                              {`{"db_password": "hun\"ter2", "size": 3}`, `{"db_password": ***, "size": 3}`},
-		"value refused by validation": {
+		"value rejected by validation": {
 			`spec.dbPassword: Invalid value: "hunter2": must be longer`, `spec.dbPassword: Invalid value: ***: must be longer`,
 		},
 		"private key": {"x -----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY----- y", "x *** y"},
@@ -87,7 +87,7 @@ func TestScrubForms(t *testing.T) {
 	for form, credential := range forms {
 		got := text.Scrub(form)
 		if strings.Contains(got, credential) {
-			t.Errorf("%q gives %q, which has the credential", form, got)
+			t.Errorf("%q gives %q, which contains the credential", form, got)
 		}
 		if again := text.Scrub(got); again != got {
 			t.Errorf("%q gives %q, and scrubbed again %q", form, got, again)
@@ -133,10 +133,10 @@ func FuzzScrub(f *testing.F) {
 		}
 		once := text.Scrub(around + " https://" + word(user) + ":" + password + "@db.example.com/x failed")
 		if strings.Contains(once, password) {
-			t.Errorf("the password is still in %q", once)
+			t.Errorf("%q contains the password", once)
 		}
 		if twice := text.Scrub(once); twice != once {
-			t.Errorf("scrubbed again: %q, first %q", twice, once)
+			t.Errorf("scrubbed twice: %q, once: %q", twice, once)
 		}
 	})
 }

@@ -52,14 +52,14 @@ func (s Suite) Test(t *testing.T) { //nolint:tparallel // the test that calls it
 		known[v.Name] = true
 		decision, decided := s.Decided[v.Name]
 		if v.Quirk != "" && !decided && s.Kept[v.Name] == "" {
-			t.Errorf("%q is marked as quirk and nothing is decided about it", v.Name)
+			t.Errorf("%q is marked as quirk and has no decision", v.Name)
 		}
 		switch {
 		case decided && decision.Want == "":
 			counts["not applicable"]++
 			continue
 		case decided:
-			counts["decided otherwise"]++
+			counts["different by decision"]++
 		default:
 			counts["as recorded"]++
 		}
@@ -88,7 +88,7 @@ func (s Suite) test(t *testing.T, v Vector, otherwise string) {
 	}
 	if otherwise != "" {
 		if cmp.Diff(want, got) == "" {
-			t.Errorf("the decided case has the recorded result: take it out of the table")
+			t.Errorf("the decided case has the recorded result: remove it from the table")
 		}
 		want = override(want, Plain(t, json.RawMessage(otherwise)))
 	}

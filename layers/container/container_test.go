@@ -21,17 +21,17 @@ func TestEnv(t *testing.T) {
 		lists  [][]corev1.EnvVar // the most specific first
 		want   []corev1.EnvVar
 	}{
-		"None":  {reason: "nothing in, nothing out", lists: [][]corev1.EnvVar{nil, {}}},
-		"Order": {reason: "the weakest layer gives the order", lists: [][]corev1.EnvVar{{{Name: "C", Value: "2"}, {Name: "B", Value: "2"}}, {{Name: "B", Value: "1"}, {Name: "A", Value: "1"}}}, want: []corev1.EnvVar{{Name: "B", Value: "2"}, {Name: "A", Value: "1"}, {Name: "C", Value: "2"}}},
-		"Twice": {reason: "the last of a list counts", lists: [][]corev1.EnvVar{{{Name: "A", Value: "1"}, {Name: "A", Value: "2"}}}, want: []corev1.EnvVar{{Name: "A", Value: "2"}}},
+		"None":  {reason: "no layers", lists: [][]corev1.EnvVar{nil, {}}},
+		"Order": {reason: "the order is that of the least specific layer", lists: [][]corev1.EnvVar{{{Name: "C", Value: "2"}, {Name: "B", Value: "2"}}, {{Name: "B", Value: "1"}, {Name: "A", Value: "1"}}}, want: []corev1.EnvVar{{Name: "B", Value: "2"}, {Name: "A", Value: "1"}, {Name: "C", Value: "2"}}},
+		"Twice": {reason: "the last entry of a name wins", lists: [][]corev1.EnvVar{{{Name: "A", Value: "1"}, {Name: "A", Value: "2"}}}, want: []corev1.EnvVar{{Name: "A", Value: "2"}}},
 		"Empty": {reason: "an explicit empty value wins", lists: [][]corev1.EnvVar{{{Name: "A"}}, {{Name: "A", Value: "1"}}}, want: []corev1.EnvVar{{Name: "A"}}},
 		"JSON":  {reason: "objects merge in depth", lists: [][]corev1.EnvVar{args(`{"a":2,"n":{"y":2}}`), args(`{"a":1,"b":1,"n":{"x":1,"y":1}}`)}, want: args(`{"a":2,"b":1,"n":{"x":1,"y":2}}`)},
 		"NotJSON": {
-			reason: "what is no object counts whole", lists: [][]corev1.EnvVar{args("--fast"), args(`{"a":1}`)}, want: args("--fast"),
+			reason: "a value that is not a JSON object replaces the entire value", lists: [][]corev1.EnvVar{args("--fast"), args(`{"a":1}`)}, want: args("--fast"),
 		},
-		"Null":     {reason: "null is no object", lists: [][]corev1.EnvVar{args(`{"a":1}`), args("null")}, want: args(`{"a":1}`)},
-		"FromElse": {reason: "a value from elsewhere cannot merge", lists: [][]corev1.EnvVar{args(`{"a":1}`), {secret}}, want: args(`{"a":1}`)},
-		"ToElse":   {reason: "nor be merged into", lists: [][]corev1.EnvVar{{secret}, args(`{"a":1}`)}, want: []corev1.EnvVar{secret}},
+		"Null":     {reason: "null is not a JSON object", lists: [][]corev1.EnvVar{args(`{"a":1}`), args("null")}, want: args(`{"a":1}`)},
+		"FromElse": {reason: "a valueFrom variable is not merged", lists: [][]corev1.EnvVar{args(`{"a":1}`), {secret}}, want: args(`{"a":1}`)},
+		"ToElse":   {reason: "nothing is merged into a valueFrom variable", lists: [][]corev1.EnvVar{{secret}, args(`{"a":1}`)}, want: []corev1.EnvVar{secret}},
 		"Plain":    {reason: "only named variables merge", lists: [][]corev1.EnvVar{{{Name: "X", Value: `{"a":1}`}}, {{Name: "X", Value: `{"b":1}`}}}, want: []corev1.EnvVar{{Name: "X", Value: `{"a":1}`}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,15 +61,15 @@ func TestResources(t *testing.T) {
 		layers []*requirements // the most specific first
 		want   requirements
 	}{
-		"None":      {reason: "nothing in, nothing out", layers: []*requirements{nil, {}}},
-		"One":       {reason: "as it is", layers: []*requirements{base}, want: *base},
-		"ByName":    {reason: "each name by itself", layers: []*requirements{{Requests: list("cpu", "8"), Limits: list("cpu", "9")}, nil, base}, want: requirements{Requests: list("cpu", "8", "example.com/gpu", "1"), Limits: list("cpu", "9", "memory", "8Gi", "example.com/gpu", "1")}},
+		"None":      {reason: "no layers", layers: []*requirements{nil, {}}},
+		"One":       {reason: "a single layer is unchanged", layers: []*requirements{base}, want: *base},
+		"ByName":    {reason: "each resource name is merged separately", layers: []*requirements{{Requests: list("cpu", "8"), Limits: list("cpu", "9")}, nil, base}, want: requirements{Requests: list("cpu", "8", "example.com/gpu", "1"), Limits: list("cpu", "9", "memory", "8Gi", "example.com/gpu", "1")}},
 		"Request":   {reason: "a request of an extended resource moves the limit", layers: []*requirements{{Requests: list("example.com/gpu", "2")}, base}, want: requirements{Requests: list("cpu", "4", "example.com/gpu", "2"), Limits: list("memory", "8Gi", "example.com/gpu", "2")}},
-		"Limit":     {reason: "and the other way round", layers: []*requirements{{Limits: list("example.com/gpu", "2")}, base}, want: requirements{Requests: list("cpu", "4", "example.com/gpu", "2"), Limits: list("memory", "8Gi", "example.com/gpu", "2")}},
-		"Overcount": {reason: "what a layer says of both stays", layers: []*requirements{{Requests: list("example.com/gpu", "1"), Limits: list("example.com/gpu", "2")}}, want: requirements{Requests: list("example.com/gpu", "1"), Limits: list("example.com/gpu", "2")}},
-		"HugePages": {reason: "huge pages are not overcommitted either", layers: []*requirements{{Limits: list("hugepages-2Mi", "4Mi")}}, want: requirements{Requests: list("hugepages-2Mi", "4Mi"), Limits: list("hugepages-2Mi", "4Mi")}},
-		"Own":       {reason: "names of Kubernetes are not extended", layers: []*requirements{{Limits: list("ephemeral-storage", "1Gi", "requests.kubernetes.io/x", "1")}}, want: requirements{Limits: list("ephemeral-storage", "1Gi", "requests.kubernetes.io/x", "1")}},
-		"Claims":    {reason: "claims are taken whole", layers: []*requirements{{Claims: []corev1.ResourceClaim{{Name: "a"}}}, {Claims: []corev1.ResourceClaim{{Name: "b"}}}}, want: requirements{Claims: []corev1.ResourceClaim{{Name: "a"}}}},
+		"Limit":     {reason: "a limit of an extended resource moves the request", layers: []*requirements{{Limits: list("example.com/gpu", "2")}, base}, want: requirements{Requests: list("cpu", "4", "example.com/gpu", "2"), Limits: list("memory", "8Gi", "example.com/gpu", "2")}},
+		"Overcount": {reason: "a layer that sets both keeps both", layers: []*requirements{{Requests: list("example.com/gpu", "1"), Limits: list("example.com/gpu", "2")}}, want: requirements{Requests: list("example.com/gpu", "1"), Limits: list("example.com/gpu", "2")}},
+		"HugePages": {reason: "huge pages are not overcommitted", layers: []*requirements{{Limits: list("hugepages-2Mi", "4Mi")}}, want: requirements{Requests: list("hugepages-2Mi", "4Mi"), Limits: list("hugepages-2Mi", "4Mi")}},
+		"Own":       {reason: "resource names of Kubernetes are not extended resources", layers: []*requirements{{Limits: list("ephemeral-storage", "1Gi", "requests.kubernetes.io/x", "1")}}, want: requirements{Limits: list("ephemeral-storage", "1Gi", "requests.kubernetes.io/x", "1")}},
+		"Claims":    {reason: "claims are replaced as a list", layers: []*requirements{{Claims: []corev1.ResourceClaim{{Name: "a"}}}, {Claims: []corev1.ResourceClaim{{Name: "b"}}}}, want: requirements{Claims: []corev1.ResourceClaim{{Name: "a"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -79,6 +79,6 @@ func TestResources(t *testing.T) {
 		})
 	}
 	if diff := cmp.Diff(list("cpu", "4", "example.com/gpu", "1"), base.Requests); diff != "" {
-		t.Errorf("what was given has changed (-want +got):\n%s", diff)
+		t.Errorf("the arguments were changed (-want +got):\n%s", diff)
 	}
 }

@@ -33,7 +33,7 @@ func TestCompose(t *testing.T) {
 		err   string
 	}{
 		"nothing": {want: func(*corev1.PodTemplateSpec) {}},
-		"containers come behind, the least specific part first": {
+		"containers are appended, the least specific part first": {
 			parts: []podtemplate.Part{
 				{From: "a", Containers: []corev1.Container{{Name: "last"}}},
 				{From: "b", Containers: []corev1.Container{{Name: "middle"}}, InitContainers: []corev1.Container{{Name: "second"}}},
@@ -68,7 +68,7 @@ func TestCompose(t *testing.T) {
 				})
 			},
 		},
-		"the same from two places is there once": {
+		"equal items of two parts are added once": {
 			parts: []podtemplate.Part{
 				{From: "a", Volumes: []corev1.Volume{{Name: "v", VolumeSource: secret}}, Mounts: mounts(corev1.VolumeMount{Name: "v", MountPath: "/v"})},
 				{From: "b", Volumes: []corev1.Volume{{Name: "v", VolumeSource: secret}}, Mounts: mounts(corev1.VolumeMount{Name: "v", MountPath: "/v"})},
@@ -90,15 +90,15 @@ func TestCompose(t *testing.T) {
 		},
 		"two containers of one name": {
 			parts: []podtemplate.Part{{From: "a", Containers: []corev1.Container{{Name: "init", Image: "x"}}}},
-			err:   `a: container "init" is that of the template already; choose another name`,
+			err:   `a: container "init" is already defined by the template; choose another name`,
 		},
-		"one place repeats itself": {
+		"one part defines a volume twice": {
 			parts: []podtemplate.Part{{From: "a", Volumes: []corev1.Volume{{Name: "v"}, {Name: "v"}}}},
-			err:   `a: volume "v" is there twice; leave one out`,
+			err:   `a: volume "v" is defined twice; remove one`,
 		},
 		"two mounts at one path, written differently": {
 			parts: []podtemplate.Part{{From: "a", Mounts: mounts(corev1.VolumeMount{Name: "other", MountPath: "/data/"})}},
-			err:   `a: mount at "/data" in container "server" is that of the template already; choose another name`,
+			err:   `a: mount at "/data" in container "server" is already defined by the template; choose another name`,
 		},
 		"an unknown container": {
 			parts: []podtemplate.Part{{From: "a", Env: map[string][]corev1.EnvVar{"sever": {{Name: "X"}}}}},
@@ -126,7 +126,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-func TestConflictNamesBothPlaces(t *testing.T) {
+func TestConflictNamesBothParts(t *testing.T) {
 	t.Parallel()
 	_, err := podtemplate.Compose(base(),
 		podtemplate.Part{From: "near", Volumes: []corev1.Volume{{Name: "v"}}},

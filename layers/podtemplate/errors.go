@@ -16,9 +16,9 @@ type ConflictError struct {
 // Error names the item and both parts.
 func (e *ConflictError) Error() string {
 	if e.First == e.Second {
-		return fmt.Sprintf("%s: %s is there twice; leave one out", e.Second, e.What)
+		return fmt.Sprintf("%s: %s is defined twice; remove one", e.Second, e.What)
 	}
-	return fmt.Sprintf("%s: %s is that of %s already; choose another name", e.Second, e.What, e.First)
+	return fmt.Sprintf("%s: %s is already defined by %s; choose another name", e.Second, e.What, e.First)
 }
 
 // unknownContainerError reports that a part adds to a container that no part defines.

@@ -36,5 +36,5 @@ func Example() {
 	// error: <nil>
 	// server [{PORT 9090 nil} {LOG debug nil}] /etc/ca
 	// proxy [] /ca
-	// error: spec.pod: volume "ca" is that of the CA bundle already; choose another name
+	// error: spec.pod: volume "ca" is already defined by the CA bundle; choose another name
 }

@@ -64,11 +64,11 @@ func Defaulting[T client.Object](kinds Kinds[T], setDefaults func(object T)) *ad
 // problems, or the first 100 and the number of the others. It truncates invalid values to 1 KiB. It allows deletions.
 func Validating[T client.Object](kinds Kinds[T], validators ...Validator[T]) *admission.Webhook {
 	return &admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
-		object, old, judged, err := kinds.objects(request)
+		object, old, reviewed, err := kinds.objects(request)
 		if err != nil {
 			return admission.Errored(http.StatusBadRequest, err)
 		}
-		if !judged {
+		if !reviewed {
 			return admission.Allowed("")
 		}
 		problems, err := validate(ctx, object, old, validators)
@@ -96,7 +96,7 @@ func validate[T client.Object](ctx context.Context, object, old T, validators []
 
 // objects returns the object of the request and the stored one, and reports whether to validate them. An object that is being deleted is
 // not validated.
-func (k Kinds[T]) objects(request admission.Request) (object, old T, judged bool, err error) {
+func (k Kinds[T]) objects(request admission.Request) (object, old T, reviewed bool, err error) {
 	if request.Operation == admissionv1.Delete {
 		return object, old, false, nil
 	}
@@ -113,7 +113,7 @@ func (k Kinds[T]) objects(request admission.Request) (object, old T, judged bool
 func hubOf(object client.Object) (conversion.Hub, error) {
 	hub, ok := object.(conversion.Hub)
 	if !ok {
-		return nil, fmt.Errorf("%T is no conversion.Hub: want a method Hub, or no Spokes", object)
+		return nil, fmt.Errorf("%T is not a conversion.Hub: add a method Hub, or remove Spokes", object)
 	}
 	return hub, nil
 }
@@ -175,7 +175,7 @@ func (k Kinds[T]) spoke(request admission.Request) (conversion.Convertible, erro
 		return nil, err
 	}
 	if gvk != hub {
-		return nil, fmt.Errorf("kind %s: want %s in a version that is served", gvk, hub.GroupKind())
+		return nil, fmt.Errorf("kind %s: want %s in a served version", gvk, hub.GroupKind())
 	}
 	return nil, nil //nolint:nilnil // the hub is no spoke
 }

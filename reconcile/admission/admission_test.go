@@ -82,9 +82,9 @@ func TestValidating(t *testing.T) {
 	wood := func(_ context.Context, c, old *Cabinet) (field.ErrorList, error) {
 		switch {
 		case c.Spec.Wood == "ask":
-			return nil, errors.New("nobody to ask")
+			return nil, errors.New("no dependency")
 		case old != nil && c.Spec.Wood != old.Spec.Wood:
-			return field.ErrorList{field.Forbidden(field.NewPath("spec", "wood"), "it grows no more")}, nil
+			return field.ErrorList{field.Forbidden(field.NewPath("spec", "wood"), "it cannot be extended")}, nil
 		case c.Spec.Wood == "":
 			return field.ErrorList{field.Required(field.NewPath("spec", "wood"), "")}, nil
 		}
@@ -92,7 +92,7 @@ func TestValidating(t *testing.T) {
 	}
 	drawers := func(_ context.Context, c, _ *Cabinet) (field.ErrorList, error) {
 		if c.Spec.Drawers < 0 {
-			return field.ErrorList{field.Invalid(field.NewPath("spec", "drawers"), c.Spec.Drawers, "less than none")}, nil
+			return field.ErrorList{field.Invalid(field.NewPath("spec", "drawers"), c.Spec.Drawers, "must not be negative")}, nil
 		}
 		return nil, nil
 	}
@@ -104,10 +104,10 @@ func TestValidating(t *testing.T) {
 		want        string
 	}{
 		"Good":     {object: oak},
-		"All":      {object: `{"metadata":{"name":"a"},"spec":{"drawers":-1}}`, code: 422, want: `Cabinet.example.com "a" is invalid: [spec.wood: Required value, spec.drawers: Invalid value: -1: less than none]`},
-		"Old":      {object: `{"metadata":{"name":"a"},"spec":{"wood":"ash"}}`, old: oak, code: 422, want: "spec.wood: Forbidden: it grows no more"},
+		"All":      {object: `{"metadata":{"name":"a"},"spec":{"drawers":-1}}`, code: 422, want: `Cabinet.example.com "a" is invalid: [spec.wood: Required value, spec.drawers: Invalid value: -1: must not be negative]`},
+		"Old":      {object: `{"metadata":{"name":"a"},"spec":{"wood":"ash"}}`, old: oak, code: 422, want: "spec.wood: Forbidden: it cannot be extended"},
 		"Deleting": {object: `{"metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{}}`, old: oak},
-		"Unknown":  {object: `{"metadata":{"name":"a"},"spec":{"wood":"ask"}}`, code: 500, want: "nobody to ask"},
+		"Unknown":  {object: `{"metadata":{"name":"a"},"spec":{"wood":"ask"}}`, code: 500, want: "no dependency"},
 		"NoJSON":   {object: `{`, code: 400},
 		"NoOld":    {object: oak, old: `{`, code: 400},
 	} {
@@ -116,7 +116,7 @@ func TestValidating(t *testing.T) {
 			response := hook.Handler.Handle(t.Context(), request("v1", test.object, test.old))
 			if test.code == 0 {
 				if !response.Allowed {
-					t.Errorf("want it let through, got %+v", response.Result)
+					t.Errorf("want it allowed, got %+v", response.Result)
 				}
 				return
 			}
@@ -128,6 +128,6 @@ func TestValidating(t *testing.T) {
 	deletion := request("v1", "", oak)
 	deletion.Operation = admissionv1.Delete
 	if response := hook.Handler.Handle(t.Context(), deletion); !response.Allowed {
-		t.Errorf("a deletion was refused: %+v", response.Result)
+		t.Errorf("a deletion was rejected: %+v", response.Result)
 	}
 }

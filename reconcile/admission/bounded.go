@@ -20,7 +20,7 @@ func bounded(problems field.ErrorList) field.ErrorList {
 		if i == maxProblems {
 			return append(out, &field.Error{
 				Type: field.ErrorTypeForbidden, Field: problem.Field,
-				Detail: fmt.Sprintf("this and %d more problems: the answer has the first %d", len(problems)-maxProblems-1, maxProblems),
+				Detail: fmt.Sprintf("and %d more problems: only the first %d are reported", len(problems)-maxProblems-1, maxProblems),
 			})
 		}
 		if text, ok := problem.BadValue.(string); ok && len(text) > maxValue {

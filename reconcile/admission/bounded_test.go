@@ -10,8 +10,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/admission"
 )
 
-// TestAnswerIsBounded refuses an object with a problem in each of 100,000 places, the text of which is long.
-func TestAnswerIsBounded(t *testing.T) {
+// TestResponseIsBounded refuses an object with a problem in each of 100,000 places, the text of which is long.
+func TestResponseIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ö", 1<<15)
 	hook := admission.Validating(kinds(), func(_ context.Context, _, _ *Cabinet) (field.ErrorList, error) {
@@ -27,10 +27,10 @@ func TestAnswerIsBounded(t *testing.T) {
 		t.Errorf("code %d, %d causes, %d bytes", response.Result.Code, len(response.Result.Details.Causes), len(message))
 	}
 	for _, want := range []string{
-		"spec.drawers[99]: Invalid value", "spec.drawers[100]: Forbidden: this and 99899 more problems: the answer has the first 100",
+		"spec.drawers[99]: Invalid value", "spec.drawers[100]: Forbidden: and 99899 more problems: only the first 100 are reported",
 	} {
 		if !strings.Contains(message, want) {
-			t.Errorf("the answer does not have %q: %.300s", want, message)
+			t.Errorf("the response does not contain %q: %.300s", want, message)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (c *OldCabinet) DeepCopyObject() runtime.Object {
 func (c *OldCabinet) ConvertTo(hub conversion.Hub) error {
 	to := hub.(*Cabinet)
 	if c.Spec.Boxes < 0 {
-		return fmt.Errorf("spec.boxes: %d is less than none", c.Spec.Boxes)
+		return fmt.Errorf("spec.boxes: %d is must not be negative", c.Spec.Boxes)
 	}
 	to.ObjectMeta, to.Spec.Drawers = c.ObjectMeta, c.Spec.Boxes
 	return nil

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Verdict is a response of a [Review]. The zero value allows the object without a message.
-type Verdict struct {
+// Decision is a response of a [Review]. The zero value allows the object without a message.
+type Decision struct {
 	// Code is the HTTP status of a rejection, such as 403; zero allows the object. A code below 400 is a program error and is answered with
 	// 500.
 	Code int32
@@ -26,33 +26,33 @@ type Verdict struct {
 
 // Review reviews an object. old is the stored object, the zero value on creation. An error reports that the review itself failed, and is
 // answered with 500.
-type Review[T client.Object] func(ctx context.Context, object, old T) (Verdict, error)
+type Review[T client.Object] func(ctx context.Context, object, old T) (Decision, error)
 
-// Reviewing returns a webhook that answers with the verdict. It allows deletions. Prefer [Validating], whose responses name each field.
+// Reviewing returns a webhook that answers with the decision. It allows deletions. Prefer [Validating], whose responses name each field.
 func Reviewing[T client.Object](kinds Kinds[T], review Review[T]) *admission.Webhook {
 	return &admission.Webhook{Handler: admission.HandlerFunc(func(ctx context.Context, request admission.Request) admission.Response {
-		object, old, judged, err := kinds.objects(request)
+		object, old, reviewed, err := kinds.objects(request)
 		if err != nil {
 			return admission.Errored(http.StatusBadRequest, err)
 		}
-		if !judged {
+		if !reviewed {
 			return admission.Allowed("")
 		}
-		verdict, err := review(ctx, object, old)
+		decision, err := review(ctx, object, old)
 		if err != nil {
 			return admission.Errored(http.StatusInternalServerError, err)
 		}
-		return verdict.response()
+		return decision.response()
 	})}
 }
 
-func (v Verdict) response() admission.Response {
+func (v Decision) response() admission.Response {
 	switch {
 	case v.Code == 0:
 		return admission.Allowed(v.Message)
 	case v.Code < http.StatusBadRequest:
 		return admission.Errored(http.StatusInternalServerError,
-			fmt.Errorf("admission.Verdict.Code: %d is no status of a refusal; want 400 or more, or 0 to let the object through", v.Code))
+			fmt.Errorf("admission.Decision.Code: %d is not a rejection status; want 400 or more, or 0 to allow the object", v.Code))
 	case v.Code == http.StatusForbidden:
 		return admission.Denied(v.Message)
 	}

@@ -37,21 +37,21 @@ func reviewed(t interface{ Context() context.Context }, hook *ctrl.Webhook, kind
 
 func bothKinds() *ctrl.Webhook {
 	return admission.ByKind(map[schema.GroupKind]*ctrl.Webhook{
-		{Kind: "ConfigMap"}: admission.Reviewing(boxes(), func(_ context.Context, object, old *corev1.ConfigMap) (admission.Verdict, error) {
+		{Kind: "ConfigMap"}: admission.Reviewing(boxes(), func(_ context.Context, object, old *corev1.ConfigMap) (admission.Decision, error) {
 			switch object.Data["size"] {
 			case "odd":
-				return admission.Verdict{Code: http.StatusForbidden, Message: "odd boxes do not stack"}, nil
+				return admission.Decision{Code: http.StatusForbidden, Message: "odd boxes do not stack"}, nil
 			case "taken":
-				return admission.Verdict{Code: http.StatusConflict, Message: "there is one"}, nil
+				return admission.Decision{Code: http.StatusConflict, Message: "there is one"}, nil
 			case "wrong":
-				return admission.Verdict{Code: 200, Message: "?"}, nil
+				return admission.Decision{Code: 200, Message: "?"}, nil
 			case "unknown":
-				return admission.Verdict{}, errors.New("the shelf does not answer")
+				return admission.Decision{}, errors.New("the shelf does not respond")
 			}
 			if old != nil {
-				return admission.Verdict{Message: "changed"}, nil
+				return admission.Decision{Message: "changed"}, nil
 			}
-			return admission.Verdict{Message: "passed"}, nil
+			return admission.Decision{Message: "passed"}, nil
 		}),
 		{Kind: "Secret"}: admission.Validating(secrets(), func(context.Context, *corev1.Secret, *corev1.Secret) (field.ErrorList, error) {
 			return field.ErrorList{field.Required(field.NewPath("data"), "")}, nil
@@ -75,16 +75,16 @@ func TestReviewing(t *testing.T) {
 		"changed":       {kind: "ConfigMap", object: sized("even"), old: sized("odd"), allowed: true, code: 200, message: "changed"},
 		"refused":       {kind: "ConfigMap", object: sized("odd"), code: 403, message: "odd boxes do not stack"},
 		"another code":  {kind: "ConfigMap", object: sized("taken"), code: 409, message: "there is one"},
-		"a wrong code":  {kind: "ConfigMap", object: sized("wrong"), code: 500, message: "admission.Verdict.Code: 200 is no status of a refusal; want 400 or more, or 0 to let the object through"},
-		"cannot know":   {kind: "ConfigMap", object: sized("unknown"), code: 500, message: "the shelf does not answer"},
+		"a wrong code":  {kind: "ConfigMap", object: sized("wrong"), code: 500, message: "admission.Decision.Code: 200 is not a rejection status; want 400 or more, or 0 to allow the object"},
+		"failed review": {kind: "ConfigMap", object: sized("unknown"), code: 500, message: "the shelf does not respond"},
 		"being deleted": {kind: "ConfigMap", object: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"},"data":{"size":"odd"}}`, old: sized("odd"), allowed: true, code: 200},
 		"deleted":       {kind: "ConfigMap", operation: admissionv1.Delete, allowed: true, code: 200},
 		"another kind at the path": {
 			kind: "Secret", object: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}`, code: 422,
 			message: `Secret "a" is invalid: data: Required value`,
 		},
-		"a kind of nobody": {kind: "Pod", object: `{}`, code: 400, message: "kind Pod: want one of ConfigMap, Secret"},
-		"no JSON":          {kind: "ConfigMap", object: `{`, code: 400, message: "couldn't get version/kind; json parse error: unexpected end of JSON input"},
+		"an unknown kind": {kind: "Pod", object: `{}`, code: 400, message: "kind Pod: want one of ConfigMap, Secret"},
+		"invalid JSON":    {kind: "ConfigMap", object: `{`, code: 400, message: "couldn't get version/kind; json parse error: unexpected end of JSON input"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +108,7 @@ func TestSpokesWithoutHub(t *testing.T) {
 	mixed := admission.Kinds[*corev1.ConfigMap]{Hub: boxes().Hub, Scheme: kinds().Scheme, Spokes: kinds().Spokes}
 	hook := admission.Defaulting(mixed, func(*corev1.ConfigMap) {})
 	got := hook.Handler.Handle(t.Context(), request("v1beta1", `{"apiVersion":"example.com/v1beta1","kind":"Cabinet","metadata":{"name":"a"}}`, ""))
-	want := "*v1.ConfigMap is no conversion.Hub: want a method Hub, or no Spokes"
+	want := "*v1.ConfigMap is not a conversion.Hub: add a method Hub, or remove Spokes"
 	if got.Allowed || got.Result.Message != want {
 		t.Errorf("got %+v, want %s", got.Result, want)
 	}

@@ -73,7 +73,7 @@ func (s *Set[C]) Plan(facts C) (reconcile.PlanResult, error) {
 	known := false
 	if budget > 0 {
 		if key, known = fingerprint.Of(&facts); known {
-			if plan, found := s.remembered.recall(key); found {
+			if plan, found := s.remembered.get(key); found {
 				return plan, nil
 			}
 		}

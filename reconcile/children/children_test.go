@@ -41,20 +41,20 @@ func set(t testing.TB, declared ...children.Child[facts]) *children.Set[facts] {
 
 // summary lists what a set plans: "mode name" for children, "delete name" for deletions.
 func summary(plan apply.Plan) []string {
-	words := map[apply.Mode]string{apply.Own: "own", apply.Retained: "retained"}
+	modeNames := map[apply.Mode]string{apply.Own: "own", apply.Retained: "retained"}
 	var out []string
 	for _, c := range plan.Children {
-		word := words[c.Mode]
+		text := modeNames[c.Mode]
 		if c.Existing {
-			word = "keep"
+			text = "keep"
 		}
 		if c.Recreate {
-			word += "+recreate"
+			text += "+recreate"
 		}
 		if len(c.Fields) > 0 {
-			word += "+" + c.Fields[0].Path
+			text += "+" + c.Fields[0].Path
 		}
-		out = append(out, word+" "+c.Object.GetName()+c.Object.GetLabels()["mutated"])
+		out = append(out, text+" "+c.Object.GetName()+c.Object.GetLabels()["mutated"])
 	}
 	for _, d := range plan.Deletes {
 		out = append(out, strings.TrimSpace("delete "+d.Object.GetName()+" "+d.Labels["by"]))
@@ -95,13 +95,13 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestNoHalfPlan checks that a child that cannot be rendered leaves no plan in which the others are missing it.
-func TestNoHalfPlan(t *testing.T) {
+// TestFailedSetPlansNothing checks that a child that cannot be rendered leaves no plan in which the others are missing it.
+func TestFailedSetPlansNothing(t *testing.T) {
 	t.Parallel()
 	s := set(t, children.Child[facts]{Template: "always.yaml"}, children.Child[facts]{Template: "broken.yaml"}, children.Child[facts]{Template: "nowhere.yaml"})
 	plan, err := s.Plan(facts{Name: "a"})
 	if err == nil || !strings.Contains(err.Error(), "child: broken.yaml:3: ") || !strings.Contains(err.Error(), "child: nowhere.yaml: ") {
-		t.Errorf("both errors are wanted: %v", err)
+		t.Errorf("want both errors: %v", err)
 	}
 	if got := summary(plan); len(got) > 0 {
 		t.Errorf("a failed set planned %v", got)

@@ -17,8 +17,8 @@ type remembered struct {
 	made fingerprint.Sum
 }
 
-// recall returns the cached plan of the facts. It drops a plan that was modified since.
-func (m *memory) recall(key fingerprint.Sum) (reconcile.PlanResult, bool) {
+// get returns the cached plan of the facts. It drops a plan that was modified since.
+func (m *memory) get(key fingerprint.Sum) (reconcile.PlanResult, bool) {
 	kept, known := m.plans.Get(key)
 	if !known {
 		return reconcile.PlanResult{}, false

@@ -56,7 +56,7 @@ func plan(t testing.TB, set *children.Set[app], of app) reconcile.PlanResult {
 	return made
 }
 
-func TestNotMadeAgain(t *testing.T) {
+func TestPlanIsReused(t *testing.T) {
 	t.Parallel()
 	facts := func(name string) app { return app{Name: name, Labels: map[string]string{"a": "b"}} }
 	set := apps(t, 0)
@@ -65,17 +65,17 @@ func TestNotMadeAgain(t *testing.T) {
 	first.Children[0].Mode = apply.Once
 	again := plan(t, set, facts("a"))
 	if again.Children[0].Object != first.Children[0].Object {
-		t.Error("the plan for the same facts was made again")
+		t.Error("the plan for the same facts was rendered again")
 	}
 	if again.Children[0].Mode != apply.Own || len(again.Deletes) != 0 {
-		t.Errorf("what a caller has added to its plan is in that of the next one: %+v", again)
+		t.Errorf("an object that a caller added to its plan is in the next plan: %+v", again)
 	}
 	if other := plan(t, set, facts("b")); other.Children[0].Object.GetName() != "b" {
 		t.Errorf("the plan of other facts names %s", other.Children[0].Object.GetName())
 	}
 	again.Children[0].Object.SetName("changed")
 	if made := plan(t, set, facts("a")); made.Children[0].Object.GetName() != "a" {
-		t.Errorf("a changed object came back: %s", made.Children[0].Object.GetName())
+		t.Errorf("a caller's change is in the next plan: %s", made.Children[0].Object.GetName())
 	}
 }
 
@@ -87,10 +87,10 @@ func TestRememberedIsBounded(t *testing.T) {
 		return plan(t, set, of).Children[0].Object == plan(t, set, of).Children[0].Object
 	}
 	if same(apps(t, -1), app{Name: "a"}) || same(apps(t, 100), app{Name: "a"}) {
-		t.Error("a plan is remembered beyond the budget")
+		t.Error("a plan larger than the budget is stored")
 	}
 	if same(apps(t, 0), app{Name: "a", call: func() {}}) {
-		t.Error("a plan from a function is remembered")
+		t.Error("a plan from a function is stored")
 	}
 	set := apps(t, 6_000)
 	first := plan(t, set, app{Name: "first"}).Children[0].Object
@@ -98,11 +98,11 @@ func TestRememberedIsBounded(t *testing.T) {
 	for _, name := range []string{"b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", "u"} {
 		plan(t, set, app{Name: name})
 		if plan(t, set, app{Name: "last"}).Children[0].Object != last {
-			t.Fatalf("the plan asked for last was given up for %s", name)
+			t.Fatalf("the last used plan was removed for %s", name)
 		}
 	}
 	if plan(t, set, app{Name: "first"}).Children[0].Object == first {
-		t.Error("nothing was given up")
+		t.Error("no plan was removed")
 	}
 }
 
@@ -135,7 +135,7 @@ func TestSearch(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(plan(t, fresh, facts), plan(t, set, facts)); diff != "" {
-			t.Fatalf("seed %d: %+v: what is remembered differs (-rendered +remembered):\n%s", seed, facts, diff)
+			t.Fatalf("seed %d: %+v: the stored plan differs (-rendered +stored):\n%s", seed, facts, diff)
 		}
 	}
 }

@@ -120,7 +120,7 @@ var _ = Describe("a preview", func() {
 			ContainSubstring(`.image: "web:1" -> "web:2"`),
 			ContainSubstring("create ConfigMap "+namespace+"/a-more (Missing)"),
 			ContainSubstring("prune Secret "+namespace+"/a-key (NotPlanned)"),
-			ContainSubstring("paused: nothing would be done"),
+			ContainSubstring("paused: no changes"),
 			Not(ContainSubstring("hunter2")), Not(ContainSubstring("aHVudGVy")),
 		))
 		Expect(report.Table()).To(And(ContainSubstring("would restart"), ContainSubstring("Widget "+namespace+"/b")))

@@ -110,7 +110,7 @@ var _ = Describe("A controller that selects its owners", func() {
 			explained, err := b.Explain(ctx, client.ObjectKeyFromObject(out))
 			Expect(err).NotTo(HaveOccurred())
 			Expect(explained.State()).To(BeElementOf("NotSelected", "NotFound"))
-			Expect(explained.String()).To(ContainSubstring("the controller reconciles what is selected by "))
+			Expect(explained.String()).To(ContainSubstring("the controller reconciles objects selected by "))
 			retier(ctx, out, "gold")
 			p.settled(ctx, "out")
 			Expect(exists(ctx, namespace, "out")).To(BeTrue())

@@ -22,7 +22,7 @@ func Example() {
 			Decisions: []explain.Decision{
 				{Object: "ConfigMap market/settings", Verb: "none", Reason: "UpToDate", Outcome: "Unchanged"},
 				{Object: "Service market/portal", Verb: "none", Reason: "Contested", Outcome: "Contested", Error: "fields of other managers"},
-				{Object: "Deployment market/web", Verb: "none", Reason: "Waiting", Outcome: "Waiting", WaitsUntil: "the portal is there"},
+				{Object: "Deployment market/web", Verb: "none", Reason: "Waiting", Outcome: "Waiting", WaitsUntil: "the portal exists"},
 			},
 		},
 		Reads: []explain.Read{{Kind: "/v1/Secret", What: "market/password"}},
@@ -33,12 +33,12 @@ func Example() {
 	// Shop market/corner (controller shop): not ready
 	// ├─ because: Service market/portal has fields of other managers (Conflict, FieldsContested)
 	// │  ├─ field .spec.ports belongs to manager "painter"
-	// │  └─ looked at again at 2026-05-01T12:01:00Z
+	// │  └─ checked again at 2026-05-01T12:01:00Z
 	// ├─ last pass at 2026-05-01T12:00:00Z
 	// │  ├─ triggered by update of Service market/portal by painter
 	// │  ├─ ConfigMap market/settings: nothing to do (UpToDate)
 	// │  ├─ Service market/portal: nothing to do (Contested): Contested: fields of other managers
-	// │  └─ Deployment market/web: waits until the portal is there
+	// │  └─ Deployment market/web: waits until the portal exists
 	// ├─ read: an event of any of these triggers a pass
 	// │  └─ /v1/Secret market/password
 	// └─ next pass: 2026-05-01T12:01:00Z (planned)

@@ -51,7 +51,7 @@ func (o Owner) String() string { return o.Tree().String() }
 func (o Owner) Tree() Tree {
 	root := Tree{Text: fmt.Sprintf("%s %s (controller %s): %s", kindOnly(o.Kind), o.Name, o.Controller, words(o.State()))}
 	if o.Selection != "" && (!o.Found || o.NotSelected) {
-		root.add("the controller reconciles what is selected by " + o.Selection)
+		root.add("the controller reconciles objects selected by " + o.Selection)
 	}
 	if o.Waits != "" {
 		root.add("%s", o.Waits)
@@ -70,7 +70,7 @@ func (o Owner) Tree() Tree {
 		o.Last.tree(root.add("last pass at %s", stamp(o.Last.At)))
 	}
 	if o.Wrote != nil {
-		o.Wrote.tree(root.add("last pass that wrote, at %s", stamp(o.Wrote.At)))
+		o.Wrote.tree(root.add("last pass with a write at %s", stamp(o.Wrote.At)))
 	}
 	if len(o.Reads) > 0 {
 		reads := root.add("read: an event of any of these triggers a pass")
@@ -100,9 +100,9 @@ func words(state string) string {
 	case stateNotFound:
 		return "not found"
 	case stateNotSelected:
-		return "not selected, so that it is not reconciled"
+		return "not selected, therefore not reconciled"
 	case statePaused:
-		return "paused by its annotation, so that no pass is made"
+		return "paused by its annotation, therefore not reconciled"
 	case stateDeleting:
 		return "being deleted"
 	case stateNotSeen:
@@ -154,7 +154,7 @@ func (c Cause) tree(t *Tree) {
 		t.add("field %s belongs to manager %q", f.Path, f.Manager)
 	}
 	if !c.Retry.IsZero() {
-		t.add("looked at again at %s", stamp(c.Retry))
+		t.add("checked again at %s", stamp(c.Retry))
 	}
 }
 

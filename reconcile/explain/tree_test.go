@@ -22,14 +22,14 @@ func TestTree(t *testing.T) {
 		has   []string
 		not   []string
 	}{
-		"not there": {
+		"not found": {
 			owner: explain.Owner{Kind: "v1/Shop", Name: "corner"}, state: "NotFound", has: []string{"Shop corner (controller ): not found"},
 			not: []string{"next pass"},
 		},
-		"not looked at": {
+		"not observed": {
 			owner: found(func(o *explain.Owner) { o.Last = nil }), state: "NotSeen", has: []string{"no pass since the process started"},
 		},
-		"paused, though it goes": {
+		"paused and being deleted": {
 			owner: found(func(o *explain.Owner) { o.Paused, o.Deleting = true, true }), state: "Paused", not: []string{"next pass"},
 		},
 		"on a standby, paused": {
@@ -51,7 +51,7 @@ func TestTree(t *testing.T) {
 		"ready": {
 			owner: found(func(o *explain.Owner) { o.Ready = true }), state: "Ready", has: []string{"next pass: when an event triggers it"},
 		},
-		"with diagnostics below its cause": {
+		"diagnostics below the cause": {
 			owner: found(func(o *explain.Owner) {
 				o.Causes = []explain.Cause{{
 					Subject: "Template", Message: "none fits", Diagnostics: []string{"CANDIDATE  OUTCOME", "100%d small  rejected"},
@@ -60,10 +60,10 @@ func TestTree(t *testing.T) {
 			state: "NotReady",
 			has:   []string{"├─ because: Template: none fits\n│  ├─ CANDIDATE OUTCOME\n│  └─ 100%d small rejected\n"},
 		},
-		"with lines that break": {
+		"line breaks": {
 			owner: found(func(o *explain.Owner) { o.Last.Blocked = "one\ntwo\x1b" }), state: "NotReady", has: []string{"one two"},
 		},
-		"with more than is shown": {
+		"more entries than shown": {
 			owner: found(func(o *explain.Owner) {
 				o.Last.MoreDecisions, o.MoreReads = 7, 3
 				o.Reads = []explain.Read{{Kind: "/v1/Secret", What: "market/password"}}

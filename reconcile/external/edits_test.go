@@ -19,7 +19,7 @@ import (
 
 // readersOf is the edit that puts the name of its owner into a list of names that is one string.
 func readersOf(c client.Client) *external.Edits[*corev1.ConfigMap] {
-	words := func(o *corev1.ConfigMap, owner string, wanted bool) {
+	setReader := func(o *corev1.ConfigMap, owner string, wanted bool) {
 		if o.Data == nil {
 			o.Data = map[string]string{}
 		}
@@ -34,8 +34,8 @@ func readersOf(c client.Client) *external.Edits[*corev1.ConfigMap] {
 	}
 	return &external.Edits[*corev1.ConfigMap]{
 		Client: c, Live: c, FieldManager: "test", New: func() *corev1.ConfigMap { return &corev1.ConfigMap{} },
-		Do:   func(o *corev1.ConfigMap, owner string) { words(o, owner, true) },
-		Undo: func(o *corev1.ConfigMap, owner string) { words(o, owner, false) },
+		Do:   func(o *corev1.ConfigMap, owner string) { setReader(o, owner, true) },
+		Undo: func(o *corev1.ConfigMap, owner string) { setReader(o, owner, false) },
 	}
 }
 
@@ -71,24 +71,24 @@ func TestEdits(t *testing.T) {
 	}
 	expect("before", false, "ann", 0)
 	ensure()
-	expect("made", true, "ann bob", 1)
+	expect("written", true, "ann bob", 1)
 	ensure()
-	expect("made again", true, "ann bob", 1)
+	expect("written again", true, "ann bob", 1)
 	book.Data["readers"] = "bob cid"
 	if err := c.Update(t.Context(), book); err != nil {
 		t.Fatal(err)
 	}
-	expect("in other hands", true, "bob cid", 1)
+	expect("written by another client", true, "bob cid", 1)
 	for range 2 {
 		if err := edits.Remove(t.Context(), key); err != nil {
 			t.Error(err)
 		}
 	}
-	expect("taken back", false, "cid", 2)
+	expect("removed", false, "cid", 2)
 }
 
-// TestEditsOfNothing: nothing is made for an edit, what has changed since it was read is not overwritten, and what is being deleted is left alone.
-func TestEditsOfNothing(t *testing.T) {
+// TestEditsErrors: nothing is made for an edit, what has changed since it was read is not overwritten, and what is being deleted is left alone.
+func TestEditsErrors(t *testing.T) {
 	t.Parallel()
 	now := metav1.Now()
 	book := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "book"}, Data: map[string]string{"readers": "ann"}}
@@ -101,27 +101,27 @@ func TestEditsOfNothing(t *testing.T) {
 		t.Error(err)
 	}
 	if done, err := edits.Observe(t.Context(), external.EditKey(leaving, "bob")); err != nil || done {
-		t.Errorf("an object that is being deleted was edited (%v)", err)
+		t.Errorf("an edit was written to an object that is being deleted (%v)", err)
 	}
 	if _, err := edits.Observe(t.Context(), "ns/nothing/bob"); !errors.Is(err, external.ErrNotFound) {
-		t.Errorf("observe nothing: got %v", err)
+		t.Errorf("Observe of a missing object: got %v", err)
 	}
 	if _, err := edits.Ensure(t.Context(), "ns/nothing/bob", struct{}{}); !apierrors.IsNotFound(err) {
-		t.Errorf("edit nothing: got %v", err)
+		t.Errorf("Ensure of a missing object: got %v", err)
 	}
 	if err := edits.Remove(t.Context(), "ns/nothing/bob"); err != nil {
-		t.Errorf("take back from nothing: got %v", err)
+		t.Errorf("Remove of a missing object: got %v", err)
 	}
-	edits.Live = stale{c}
+	edits.Live = staleReader{c}
 	if _, err := edits.Ensure(t.Context(), external.EditKey(book, "bob"), struct{}{}); !apierrors.IsConflict(err) {
-		t.Errorf("edit what has changed: got %v, want a conflict", err)
+		t.Errorf("Ensure of a changed object: got %v, want a conflict", err)
 	}
 }
 
-// stale is a reader whose objects have changed since.
-type stale struct{ client.Reader }
+// staleReader is a reader whose objects have changed since.
+type staleReader struct{ client.Reader }
 
-func (s stale) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+func (s staleReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 	err := s.Reader.Get(ctx, key, o, opts...)
 	o.SetResourceVersion("1")
 	return err

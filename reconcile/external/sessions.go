@@ -31,7 +31,7 @@ type session[C io.Closer] struct {
 var errSessionsClosed = errors.New("the sessions are closed")
 
 // Use returns the connection of the key. If there is none with the fingerprint, Use opens one, once for all concurrent callers; a
-// connection with another fingerprint is closed when its last user is done. done must be called once. A connection that failed to open is
+// connection with another fingerprint is closed when the last user is done. done must be called once. A connection that failed to open is
 // not cached.
 func (s *Sessions[C]) Use(key, fingerprint string, open func() (C, error)) (conn C, done func(), err error) {
 	s.mu.Lock()
@@ -99,7 +99,7 @@ func (s *Sessions[C]) retire(key string) (closeIdle func() error) {
 	return found.conn.Close
 }
 
-// Drop closes the connection of a key when its last user is done. The error is that of closing it immediately.
+// Drop closes the connection of a key when the last user is done. The error is that of closing it immediately.
 func (s *Sessions[C]) Drop(key string) error {
 	s.mu.Lock()
 	closeIdle := s.retire(key)

@@ -48,24 +48,24 @@ func TestSessions(t *testing.T) {
 	busy, second := use("a", "1"), use("a", "1")
 	want("the same settings", nil, nil)
 	use("a", "2")()
-	want("a user of the old one keeps it", []string{"a2"}, nil)
+	want("an open session stays until its users are done", []string{"a2"}, nil)
 	busy()
 	busy()
-	want("another user of the old one keeps it", nil, nil)
+	want("an open session stays until the last user is done", nil, nil)
 	second()
-	want("its last user is done", nil, []string{"a1"})
+	want("the last user is done", nil, []string{"a1"})
 	use("a", "3")()
-	want("nobody uses the old one", []string{"a3"}, []string{"a2"})
+	want("the old session has no user", []string{"a3"}, []string{"a2"})
 	if err := sessions.Drop("a"); err != nil {
 		t.Error(err)
 	}
-	want("not needed any more", nil, []string{"a3"})
+	want("dropped", nil, []string{"a3"})
 
 	if _, _, err := sessions.Use("b", "1", func() (conn, error) { return conn{}, io.ErrUnexpectedEOF }); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v, want the error of opening it", err)
 	}
 	use("b", "1")()
-	want("what could not be opened is tried again", []string{"b1"}, nil)
+	want("a failed open is retried", []string{"b1"}, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := sessions.Start(ctx); err != nil {
@@ -73,6 +73,6 @@ func TestSessions(t *testing.T) {
 	}
 	want("the manager stops", nil, []string{"b1"})
 	if _, _, err := sessions.Use("b", "1", nil); err == nil {
-		t.Error("want a refusal after the end")
+		t.Error("want an error after the end")
 	}
 }

@@ -135,14 +135,14 @@ func elsewhere(c dataflow.Description) (reasons []string) {
 		}
 	}
 	if owner == "" && writesAnything(c) {
-		reasons = append(reasons, c.Controller+" reconciles groups, which have no namespace of their own")
+		reasons = append(reasons, c.Controller+" reconciles groups, which have no namespace")
 	}
 	for _, access := range c.Access {
 		if access.GVK == owner {
 			continue
 		}
 		if slices.Contains(access.Finalize, "delete") {
-			reasons = append(reasons, c.Controller+" deletes children in Finalize, as it has to in other namespaces")
+			reasons = append(reasons, c.Controller+" deletes children in Finalize, because they can be in other namespaces")
 		}
 		if len(access.Apply) > 0 && !owned[access.GVK] && owner != "" {
 			reasons = append(reasons, c.Controller+" writes "+access.GVK[strings.LastIndex(access.GVK, "/")+1:]+" that it does not own")

@@ -64,24 +64,24 @@ func TestAggregate(t *testing.T) {
 		aggregate map[string]bool
 		want      []string
 	}{
-		"children of its own namespace": {change: nothing},
-		"reads RBAC":                    {change: rule(rbacv1.GroupName, "roles", "get", "list", "watch")},
-		"writes roles":                  {change: rule(rbacv1.GroupName, "roles", "create"), want: []string{"book may create roles"}},
-		"binds roles":                   {change: extra(rbacv1.GroupName, "clusterroles", "bind"), want: []string{"the operator may bind clusterroles"}},
-		"impersonates":                  {change: extra("", "users", "impersonate"), want: []string{"the operator may impersonate users"}},
-		"creates namespaces":            {change: rule("", "namespaces", "create"), want: []string{"book may create namespaces"}},
-		"labels namespaces":             {change: rule("", "namespaces", "patch"), want: []string{"book may patch namespaces"}},
-		"creates tokens":                {change: extra("", "serviceaccounts/token", "create"), want: []string{"the operator may create serviceaccounts/token"}},
-		"writes webhooks":               {change: rule("admissionregistration.k8s.io", "validatingwebhookconfigurations", "update"), want: []string{"book may update validatingwebhookconfigurations"}},
-		"reviews tokens":                {change: extra("authentication.k8s.io", "tokenreviews", "create")},
-		"may do everything":             {change: extra("*", "*", "*"), want: []string{"the operator may * *"}},
-		"deletes in Finalize":           {change: finalizes, want: []string{"book deletes children in Finalize, as it has to in other namespaces"}},
-		"deletes, restricted to one":    {change: func(p *dataflow.Page) { finalizes(p); p.Namespaces = []string{"one"} }},
-		"deletes, restricted to two":    {change: func(p *dataflow.Page) { finalizes(p); p.Namespaces = []string{"one", "two"} }, want: []string{"book deletes children in Finalize, as it has to in other namespaces"}},
-		"writes what it does not own":   {change: func(p *dataflow.Page) { p.Controllers[0].Watches = p.Controllers[0].Watches[:1] }, want: []string{"book writes ConfigMap that it does not own"}},
-		"a group that reads it":         {change: group(allow("example.com", "books", "list", "watch")), want: []string{"shelf reconciles groups, which have no namespace of their own"}},
-		"a group of other kinds":        {change: group(allow("example.com", "magazines", "list", "watch"))},
-		"another controller that reads it": {change: func(p *dataflow.Page) {
+		"children of its own namespace":       {change: nothing},
+		"reads RBAC":                          {change: rule(rbacv1.GroupName, "roles", "get", "list", "watch")},
+		"writes roles":                        {change: rule(rbacv1.GroupName, "roles", "create"), want: []string{"book may create roles"}},
+		"binds roles":                         {change: extra(rbacv1.GroupName, "clusterroles", "bind"), want: []string{"the operator may bind clusterroles"}},
+		"impersonates":                        {change: extra("", "users", "impersonate"), want: []string{"the operator may impersonate users"}},
+		"creates namespaces":                  {change: rule("", "namespaces", "create"), want: []string{"book may create namespaces"}},
+		"labels namespaces":                   {change: rule("", "namespaces", "patch"), want: []string{"book may patch namespaces"}},
+		"creates tokens":                      {change: extra("", "serviceaccounts/token", "create"), want: []string{"the operator may create serviceaccounts/token"}},
+		"writes webhooks":                     {change: rule("admissionregistration.k8s.io", "validatingwebhookconfigurations", "update"), want: []string{"book may update validatingwebhookconfigurations"}},
+		"reviews tokens":                      {change: extra("authentication.k8s.io", "tokenreviews", "create")},
+		"may do everything":                   {change: extra("*", "*", "*"), want: []string{"the operator may * *"}},
+		"deletes in Finalize":                 {change: finalizes, want: []string{"book deletes children in Finalize, because they can be in other namespaces"}},
+		"deletes, restricted to one":          {change: func(p *dataflow.Page) { finalizes(p); p.Namespaces = []string{"one"} }},
+		"deletes, restricted to two":          {change: func(p *dataflow.Page) { finalizes(p); p.Namespaces = []string{"one", "two"} }, want: []string{"book deletes children in Finalize, because they can be in other namespaces"}},
+		"writes objects that it does not own": {change: func(p *dataflow.Page) { p.Controllers[0].Watches = p.Controllers[0].Watches[:1] }, want: []string{"book writes ConfigMap that it does not own"}},
+		"a group that reads the kind":         {change: group(allow("example.com", "books", "list", "watch")), want: []string{"shelf reconciles groups, which have no namespace"}},
+		"a group of other kinds":              {change: group(allow("example.com", "magazines", "list", "watch"))},
+		"another controller that reads the kind": {change: func(p *dataflow.Page) {
 			group(allow("example.com", "books", "list"), allow(rbacv1.GroupName, "rolebindings", "patch"))(p)
 			p.Namespaces = []string{"one"}
 		}, want: []string{"shelf may patch rolebindings"}},

@@ -86,10 +86,10 @@ func (c Config) check(page dataflow.Page) error {
 	}
 	for _, webhook := range page.Webhooks {
 		if want := c.Namespace + "/" + serviceName(page, webhooksPort); webhook.Service != "" && webhook.Service != want {
-			errs = append(errs, fmt.Errorf("install: webhook %q: service %q: want %q, which is installed", webhook.Name, webhook.Service, want))
+			errs = append(errs, fmt.Errorf("install: webhook %q: service %q: want %q, the installed Service", webhook.Name, webhook.Service, want))
 		}
 		if len(webhook.Rules) == 0 {
-			errs = append(errs, fmt.Errorf("install: webhook %q has no rules: name in its Rules on the page what it is called for", webhook.Name))
+			errs = append(errs, fmt.Errorf("install: webhook %q has no rules: add Rules to the webhook on the page", webhook.Name))
 		}
 		if webhook.Type != mutating && webhook.Type != validating {
 			errs = append(errs, fmt.Errorf("install: webhook %q: type %q: want %s or %s", webhook.Name, webhook.Type, mutating, validating))
@@ -109,7 +109,7 @@ func manifests(field string, folder fs.FS) (map[string]string, error) {
 		return nil, fmt.Errorf("install: read Config.%s: %w", field, err)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("install: Config.%s has no file *.yaml: generate the CRDs first, or leave out what is empty", field)
+		return nil, fmt.Errorf("install: Config.%s has no file *.yaml: generate the CRDs first, or remove the field", field)
 	}
 	for _, name := range names {
 		text, err := fs.ReadFile(folder, name)

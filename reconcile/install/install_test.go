@@ -248,9 +248,9 @@ func TestEgress(t *testing.T) {
 		rules  int
 		value  string
 	}{
-		"not restricted": {nil, 0, "  egress: null\n"},
-		"the API server": {etcd[:0], 1, "  egress: []\n"},
-		"a system, too":  {etcd, 2, "  egress:\n    - {\"ports\":[{\"port\":2379}]}\n"},
+		"not restricted":     {nil, 0, "  egress: null\n"},
+		"the API server":     {etcd[:0], 1, "  egress: []\n"},
+		"an external system": {etcd, 2, "  egress:\n    - {\"ports\":[{\"port\":2379}]}\n"},
 	} {
 		cfg := config()
 		cfg.Egress = c.egress
@@ -298,8 +298,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// TestMistakes: what cannot be installed is an error that names the field.
-func TestMistakes(t *testing.T) {
+// TestErrors: what cannot be installed is an error that names the field.
+func TestErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*dataflow.Page, *install.Config)
@@ -340,7 +340,7 @@ func TestChartCRD(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := files["chart/templates/extra/granted.yaml"]; text != "{{- if .Values.crds }}\ntext: '{{ \"{{\" }} x }}'\n{{- end }}\n" {
-		t.Errorf("what is extra in the chart: %s", text)
+		t.Errorf("extra content of the chart: %s", text)
 	}
 	text := files["chart/templates/crd/books.yaml"]
 	for _, want := range []string{

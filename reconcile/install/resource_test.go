@@ -17,11 +17,11 @@ func TestResourceOfTheCRD(t *testing.T) {
 	tests := map[string]struct {
 		reason, plural, gvk, want string
 	}{
-		"Guessed":    {"the guess is the plural of the CRD", "indexes", "example.com/v1/Index", ""},
+		"Guessed":    {"the guessed plural matches the CRD", "indexes", "example.com/v1/Index", ""},
 		"OtherKind":  {"the controller does not use the kind", "indices", "example.com/v1/Book", ""},
 		"OtherGroup": {"the kind is of another group", "indices", "other.example.com/v1/Index", ""},
 		"Irregular": {
-			"the plural is not the guessed one", "indices", "example.com/v1/Index",
+			"the guessed plural differs", "indices", "example.com/v1/Index",
 			`install: Config.CRDs: a.yaml: the resource of Index is "indices", which the permissions of the controller "shelf" do not name: ` +
 				`add controller.Resource("indices") to the declaration of the kind`,
 		},

@@ -127,10 +127,10 @@ func (o Owner) title() string { return o.Kind[strings.LastIndex(o.Kind, "/")+1:]
 func (o Owner) notes() []string {
 	var notes []string
 	if o.Paused {
-		notes = append(notes, "paused: nothing would be done")
+		notes = append(notes, "paused: no changes")
 	}
 	if o.Blocked != "" {
-		notes = append(notes, "nothing would be applied: "+oneLine(o.Blocked))
+		notes = append(notes, "no changes applied: "+oneLine(o.Blocked))
 	}
 	if o.PruneBlocked != "" {
 		notes = append(notes, oneLine(o.PruneBlocked))

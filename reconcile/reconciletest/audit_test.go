@@ -111,7 +111,7 @@ func TestAuditLogAgreesWithRequests(t *testing.T) {
 	}
 
 	if diff := cmp.Diff(want, entries.Requests()); diff != "" {
-		t.Fatalf("what the client sent, and what the server logged (-sent +logged):\n%s", diff)
+		t.Fatalf("requests (-sent by the client +logged by the server):\n%s", diff)
 	}
 
 	for i, entry := range entries {
@@ -189,7 +189,7 @@ func TestAuditLogHasAWatchOnce(t *testing.T) {
 	}, user)
 
 	if entries, err := log.Entries(user); err != nil || len(entries) != 0 {
-		t.Errorf("a watch that was forgotten came back (%v):\n%s", err, entries)
+		t.Errorf("a reset watch is logged again (%v):\n%s", err, entries)
 	}
 }
 
@@ -213,7 +213,7 @@ func eventually(
 		}
 
 		if time.Now().After(deadline) {
-			t.Fatalf("the log never had what was expected, but:\n%s", entries)
+			t.Fatalf("the log never had the expected entries, but:\n%s", entries)
 		}
 
 		<-time.After(10 * time.Millisecond)

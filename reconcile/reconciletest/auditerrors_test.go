@@ -33,7 +33,7 @@ func TestAuditLogErrors(t *testing.T) {
 		want        string
 	}{
 		"not started":   {environment: &environment.Environment{Audit: true}, want: "the environment does not run"},
-		"given cluster": {environment: given, want: "that RECONCILETEST_KUBECONFIG names keeps its own"},
+		"given cluster": {environment: given, want: "of RECONCILETEST_KUBECONFIG has its own"},
 	}
 
 	for name, tc := range cases {
@@ -46,9 +46,9 @@ func TestAuditLogErrors(t *testing.T) {
 	}
 }
 
-// TestAuditLogGoesWithTheEnvironment starts a second API server without an
+// TestAuditLogEndsWithTheEnvironment starts a second API server without an
 // audit log, then with one, and stops it.
-func TestAuditLogGoesWithTheEnvironment(t *testing.T) {
+func TestAuditLogEndsWithTheEnvironment(t *testing.T) {
 	t.Parallel()
 	auditLog(t) // skips where no API server is started
 

@@ -51,7 +51,7 @@ func TestRightsOfAccount(t *testing.T) {
 	}
 
 	check("before any request", map[string]string{"delete configmaps": "", "get configmaps": "never", "get pods": "never"},
-		`"create configmaps"`, `"delete configmaps"`, `"patch configmaps"`, `"patch apps/deployments/status"`, `no right "get pods"`)
+		`"create configmaps"`, `"delete configmaps"`, `"patch configmaps"`, `"patch apps/deployments/status"`, `no permission "get pods"`)
 
 	content := []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{"a":"b"}}`)
 	applied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "x"}}
@@ -62,28 +62,28 @@ func TestRightsOfAccount(t *testing.T) {
 
 	status := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "none"}}
 	if err := operator.Status().Patch(ctx, status, client.RawPatch("application/merge-patch+json", []byte(`{}`))); !apierrors.IsNotFound(err) {
-		t.Fatalf("want a right to what is not there, got %v", err)
+		t.Fatalf("want permissions for a missing object, got %v", err)
 	}
 
 	rights.Await(t, "create configmaps")
-	check("after an apply that creates", map[string]string{"get configmaps": "never"}, `"delete configmaps"`)
+	check("after an apply that creates an object", map[string]string{"get configmaps": "never"}, `"delete configmaps"`)
 
 	rights.Without(t, "delete configmaps", func() {
 		if err := operator.Delete(ctx, applied); !apierrors.IsForbidden(err) {
-			t.Errorf("want no right to delete, got %v", err)
+			t.Errorf("want no permission to delete, got %v", err)
 		}
 	})
-	check("after a right was missed", map[string]string{"get configmaps": "never"})
+	check("after a request without permission", map[string]string{"get configmaps": "never"})
 
 	if err := operator.Get(ctx, key, &corev1.ConfigMap{}); err != nil {
 		t.Fatal(err)
 	}
 
-	check("with all rights used", nil)
+	check("with all permissions used", nil)
 }
 
-// TestRightsThatAreMissing plays an operator that asks for what it may not do.
-func TestRightsThatAreMissing(t *testing.T) {
+// TestMissingPermissions plays an operator that asks for what it may not do.
+func TestMissingPermissions(t *testing.T) {
 	t.Parallel()
 
 	namespace := env.Namespace(t)
@@ -99,13 +99,13 @@ func TestRightsThatAreMissing(t *testing.T) {
 	}
 
 	if err := operator.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "x"}, &corev1.Secret{}); !apierrors.IsForbidden(err) {
-		t.Fatalf("want no right to secrets, got %v", err)
+		t.Fatalf("want no permission for secrets, got %v", err)
 	}
 
 	inner := &witness{TB: t}
 	rights.Check(inner, nil)
 
-	want := "a right is missing: get secrets " + namespace + "/x by " + rights.User() + ": 403: "
+	want := "missing permission: get secrets " + namespace + "/x by " + rights.User() + ": 403: "
 	if len(inner.failures) != 1 || !strings.HasPrefix(inner.failures[0], want) {
 		t.Errorf("want one failure %q, got %q", want, inner.failures)
 	}

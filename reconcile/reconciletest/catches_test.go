@@ -14,72 +14,72 @@ import (
 func faulty() map[string]map[trait]check.Check {
 	return map[string]map[trait]check.Check{
 		"drift and watches": {
-			"never looks at what it has made":  "drift",
-			"settings not watched":             "watch",
-			"settings watched by generation":   "watch",
-			"reference not watched":            "watch",
-			"takes annotations of others away": "foreign",
-			"takes over what others control":   "foreign",
-			"writes all finalizers":            "foreign",
-			"writes the children's finalizers": "foreign",
-			"annotations written anew":         "foreign",
+			"does not watch its children":             "drift",
+			"settings not watched":                    "watch",
+			"settings watched by generation":          "watch",
+			"reference not watched":                   "watch",
+			"removes foreign annotations":             "foreign",
+			"takes over objects of other controllers": "foreign",
+			"writes all finalizers":                   "foreign",
+			"writes the children's finalizers":        "foreign",
+			"annotations replaced":                    "foreign",
 		},
-		"hands of others in the middle of a pass": {
-			"finalizer patched":                     "foreign",
-			"owner written whole after a conflict":  "foreign",
-			"Job made again while the old one goes": "state",
+		"foreign writes during a pass": {
+			"finalizer patched":                                "foreign",
+			"entire owner written after a conflict":            "foreign",
+			"Job recreated while the old one is being deleted": "state",
 		},
 		"stale caches": {
-			"generated name":           "orphan",
-			"mark without a reference": "orphan",
+			"generated name":                        "orphan",
+			"annotation without an owner reference": "orphan",
 		},
-		"names that are drawn": {
-			"name drawn in every pass":         "rest",
-			"name remembered after its object": "orphan",
-			"name drawn with every change":     "orphan",
+		"random names": {
+			"random name in each pass":            "rest",
+			"random name stored after its object": "orphan",
+			"random name for each change":         "orphan",
 		},
-		"slow and failing others": {
-			"replaces what is not ready":                 "rest",
-			"generation of the Deployment not looked at": "ready",
-			"ready when the Deployment is there":         "ready",
-			"ready for ever":                             "ready",
+		"slow and failing controllers": {
+			"recreates children that are not ready": "rest",
+			"ignores the Deployment's generation":   "ready",
+			"ready once the Deployment exists":      "ready",
+			"stays ready":                           "ready",
 		},
-		"damage on the way": {
-			"read error taken for absent":      "damage",
-			"live read error taken for empty":  "damage",
-			"password drawn with every change": "damage",
+		"temporary damage": {
+			"read error handled as not found":          "damage",
+			"live read error handled as an empty list": "damage",
+			"new password for each change":             "damage",
 		},
-		"rules of the API": {
-			"selector follows the spec": "refused",
-			"label from the spec":       "refused",
-			"state beyond the enum":     "refused",
-			"Valve of another size":     "refused",
-			"Valve of two ends":         "refused",
+		"API rules": {
+			"selector follows the spec":         "refused",
+			"label from the spec":               "refused",
+			"status value outside the enum":     "refused",
+			"Valve with another immutable size": "refused",
+			"Valve with a duplicate list key":   "refused",
 		},
 		"time and events": {
-			"event in every pass":              "quiet",
-			"event with a number":              "quiet",
-			"time of the pass in the status":   "quiet",
-			"time of the pass in a child":      "quiet",
-			"Job is run again":                 "time",
-			"Job of the day":                   "time",
-			"Job from the future is run again": "time",
-			"expiry without a planned pass":    "time",
+			"event in every pass":                       "quiet",
+			"event with a number":                       "quiet",
+			"current time in the status":                "quiet",
+			"current time in a child":                   "quiet",
+			"Job recreated after its TTL":               "time",
+			"Job named by the date":                     "time",
+			"Job recreated after the clock is set back": "time",
+			"expiry without a planned pass":             "time",
 		},
 		"deletion": {
-			"makes children while it goes":   "orphan",
-			"child in the foreground":        "orphan",
-			"farewell in its namespace":      "orphan",
-			"finalizer waits for a child":    "orphan",
-			"spins while a child goes":       "rest",
-			"child of an owner elsewhere":    "quiet",
-			"cluster-wide child of an owner": "orphan",
+			"creates children during deletion":                   "orphan",
+			"foreground deletion recreates a child":              "orphan",
+			"creates an object in a terminating namespace":       "orphan",
+			"finalizer waits for a child in foreground deletion": "orphan",
+			"requeues while a child is being deleted":            "rest",
+			"owner in another namespace":                         "quiet",
+			"cluster-scoped child of a namespaced owner":         "orphan",
 		},
 		"panics and passes that fail": {
-			"panics without its reference": "panic",
-			"panics without a child":       "panic",
-			"fails although all is well":   "rest",
-			"asks for another pass":        "rest",
+			"panics without its reference":       "panic",
+			"panics without a child":             "panic",
+			"fails although everything is ready": "rest",
+			"requeues without end":               "rest",
 		},
 		"leaks": {
 			"password in the log":       "leak",
@@ -93,31 +93,31 @@ func faulty() map[string]map[trait]check.Check {
 			"observedGeneration of the condition is never new": "status",
 		},
 		"two instances and two faults": {
-			"safe mode after two starts":     "state",
-			"record remembered by its maker": "orphan",
+			"safe mode after two starts": "state",
+			"record kept in memory only": "orphan",
 		},
-		"kinds that are not served": {
-			"optional child asked for once": "state",
-			"optional child stops the rest": "state",
-			"optional child tried at once":  "rest",
+		"kinds that are not installed": {
+			"optional child tried only once":         "state",
+			"optional child blocks other children":   "state",
+			"optional child retried without backoff": "rest",
 		},
 		"scaling": {
 			"scales down before a change": "damage",
 		},
-		"passes side by side": {
-			"owner of the pass in a field":  "state",
-			"skips while another pass runs": "state",
+		"concurrent passes": {
+			"owner of the pass stored in the reconciler": "state",
+			"skips while another pass runs":              "state",
 		},
 		"refusals": {
-			"refusal retried at once":    "rest",
-			"gives up":                   "state",
-			"rests after three failures": "state",
+			"refusal retried without backoff": "rest",
+			"gives up":                        "state",
+			"stops after three failures":      "state",
 		},
 		"several owners": {
-			"one name for all owners":        "state",
-			"prunes what is not its own":     "rest",
-			"reference wakes the first only": "watch",
-			"remembers what is made":         "state",
+			"one child name for all owners":           "state",
+			"prunes children of other owners":         "rest",
+			"reference triggers only the first owner": "watch",
+			"remembers created children in memory":    "state",
 		},
 	}
 }
@@ -126,11 +126,11 @@ func faulty() map[string]map[trait]check.Check {
 func correct() []trait {
 	return []trait{
 		"", "annotation changed", "poll every ten seconds", "resync every ten hours", "expiry", "schedule of every hour",
-		"schedule of every minute", "seeds its settings", "replicas are left to others", "external",
-		"finalizer with a cleanup", "Job is remembered", "several workers", "fails until all is well", "password in another Secret", "time of the change in the status",
-		"applies in every pass", "child in the foreground, without a finalizer", "generated name, looked for live",
-		"waits while a child goes", "waits an hour after a refusal", "optional child", "invalid is the last word", "state of the enum", "Valve of one size",
-		"first of all", "entries of all owners", "finalizer patched with its version", "mark without a reference, of an owner that is there",
+		"schedule of every minute", "seeds its settings", "replicas owned by an autoscaler", "external",
+		"finalizer with a cleanup", "Job recorded in the status", "several workers", "fails until everything is ready", "password in another Secret", "time of the change in the status",
+		"applies in every pass", "foreground deletion, without a finalizer", "generated name, listed live",
+		"waits while a child is being deleted", "waits an hour after a refusal", "optional child", "invalid specs are not retried", "status value of the enum", "Valve with a constant size",
+		"object claimed by the first owner", "shared object with entries of all owners", "finalizer patched with its version", "annotation without an owner reference, of an existing owner",
 		"name remembered in an annotation", "name remembered in the status",
 	}
 }
@@ -147,7 +147,7 @@ func TestCatches(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool { return f.Check == check }) {
-					t.Errorf("%d cases, and none caught by the check %q; findings: %v", out.Cases, check, out.Findings)
+					t.Errorf("%d cases, none found by the check %q; findings: %v", out.Cases, check, out.Findings)
 				} else {
 					t.Logf("%d cases, %d findings, the first: %s", out.Cases, len(out.Findings), out.Findings[0])
 				}
@@ -156,10 +156,10 @@ func TestCatches(t *testing.T) {
 	}
 }
 
-// TestCatchesWhatIsNormalised: a password that is drawn again is seen although the system hides it.
-func TestCatchesWhatIsNormalised(t *testing.T) {
+// TestCatchesNormalisedValues: a password that is drawn again is seen although the system hides it.
+func TestCatchesNormalisedValues(t *testing.T) {
 	t.Parallel()
-	system := appSystem("password drawn with every change")
+	system := appSystem("new password for each change")
 	system.Normalise = func(o *unstructured.Unstructured) {
 		if o.GetKind() == "Secret" {
 			_ = unstructured.SetNestedField(o.Object, "drawn", "data", "password")
@@ -186,15 +186,15 @@ func TestUnusual(t *testing.T) {
 			case "schedule of every hour", "schedule of every minute":
 				system.Cases = 20
 				system.Outlives = []string{"ConfigMap default/web-1*"} // which times are missed is up to the faults
-			case "first of all":
+			case "object claimed by the first owner":
 				system.Outlives = []string{"ConfigMap default/first"}
 			case "seeds its settings":
 				system.Accepted = []reconciletest.Acceptance{
-					{Check: check.State, About: "data.message", Reason: "the settings are made once, and then are the user's"},
+					{Check: check.State, About: "data.message", Reason: "the settings are created once and then belong to the user"},
 				}
-			case "replicas are left to others":
+			case "replicas owned by an autoscaler":
 				system.Accepted = []reconciletest.Acceptance{
-					{Check: check.State, About: "spec.replicas", Reason: "an autoscaler has the replicas"},
+					{Check: check.State, About: "spec.replicas", Reason: "an autoscaler sets the replicas"},
 				}
 			}
 			reconciletest.Converge(t, system)

@@ -8,16 +8,16 @@ import (
 )
 
 // applies sends an apply of a manager.
-func (w *teller) applies(ctx context.Context, by string, u *unstructured.Unstructured, opts ...client.ApplyOption) {
+func (w *recorder) applies(ctx context.Context, by string, u *unstructured.Unstructured, opts ...client.ApplyOption) {
 	w.does(ctx, by+" applies", u, func() error {
 		configuration := client.ApplyConfigurationFromUnstructured(u.DeepCopy())
 		return w.Apply(ctx, configuration, append(opts, client.FieldOwner(by))...)
 	})
 }
 
-func applyStories() []conformance {
+func applySequences() []conformance {
 	return []conformance{
-		{name: "apply", story: func(ctx context.Context, w *teller) {
+		{name: "apply", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			w.applies(ctx, "one", u)
 			w.applies(ctx, "one", u)
@@ -32,7 +32,7 @@ func applyStories() []conformance {
 			w.applies(ctx, "one", missing)
 			w.ownership(ctx, u)
 		}},
-		{name: "apply of two managers", story: func(ctx context.Context, w *teller) {
+		{name: "apply of two managers", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			other := set(u, "w", "data", "k")
 			w.applies(ctx, "one", u)
@@ -47,7 +47,7 @@ func applyStories() []conformance {
 			w.shows(ctx, u, "data")
 			w.ownership(ctx, u)
 		}},
-		{name: "apply and update", story: func(ctx context.Context, w *teller) {
+		{name: "apply and update", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			w.applies(ctx, "one", u)
 			w.does(ctx, "update", u, func() error { return w.Update(ctx, set(w.live(ctx, u), "w", "data", "k"), writer) })
@@ -56,7 +56,7 @@ func applyStories() []conformance {
 			w.applies(ctx, "one", u, client.ForceOwnership)
 			w.ownership(ctx, u)
 		}},
-		{name: "apply of a status", story: func(ctx context.Context, w *teller) {
+		{name: "apply of a status", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(aWidget)
 			w.applies(ctx, "one", u)
 			condition := func(kind, status string) map[string]any {
@@ -82,10 +82,10 @@ func applyStories() []conformance {
 			with := set(u, int64(2), "spec", "count")
 			// The API server stores a new version of the same if the second has changed since, so nobody tells of that one.
 			configuration := client.ApplyConfigurationFromUnstructured(set(with, "s", "status", "state"))
-			w.say("one applies a status beside: %s", answer(w.Apply(ctx, configuration, client.FieldOwner("one"))))
+			w.log("another manager applies a status: %s", answer(w.Apply(ctx, configuration, client.FieldOwner("one"))))
 			w.shows(ctx, u, "status", "state")
 		}},
-		{name: "apply to what is being deleted", story: func(ctx context.Context, w *teller) {
+		{name: "apply to an object that is being deleted", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			w.applies(ctx, "one", set(u, []any{"test/one"}, "metadata", "finalizers"))
 			w.applies(ctx, "two", set(w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`), []any{"test/two"}, "metadata", "finalizers"))
@@ -98,7 +98,7 @@ func applyStories() []conformance {
 			w.ownership(ctx, u)
 			w.applies(ctx, "two", w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`))
 		}},
-		{name: "apply of lists", story: func(ctx context.Context, w *teller) {
+		{name: "apply of lists", sequence: func(ctx context.Context, w *recorder) {
 			service := func(port int) *unstructured.Unstructured {
 				u := w.object(`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {clusterIP: None}}`)
 				return set(u, []any{map[string]any{"name": "p", "port": int64(port), "protocol": "TCP"}}, "spec", "ports")
@@ -110,7 +110,7 @@ func applyStories() []conformance {
 			w.applies(ctx, "one", service(82))
 			w.shows(ctx, service(80), "spec", "ports")
 		}},
-		{name: "finalizers and references by apply", story: func(ctx context.Context, w *teller) {
+		{name: "finalizers and references by apply", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			held := u.DeepCopy()
 			held.SetFinalizers([]string{"test/a"})

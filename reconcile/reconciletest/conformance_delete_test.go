@@ -9,18 +9,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func deleteStories() []conformance {
+func deleteSequences() []conformance {
 	held := []difference{{
-		fake: "take the time of deletion back by a patch: error; same version, being deleted with grace 0",
-		real: "take the time of deletion back by a patch: ok; same version, being deleted with grace 0",
+		fake: "remove the deletion timestamp by a patch: error; same version, being deleted with grace 0",
+		real: "remove the deletion timestamp by a patch: ok; same version, being deleted with grace 0",
 	}}
 	return []conformance{
-		{name: "preconditions of a delete", story: func(ctx context.Context, w *teller) {
+		{name: "preconditions of a delete", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			remove := func(what string, opts ...client.DeleteOption) {
 				w.does(ctx, what, u, func() error { return w.Delete(ctx, u.DeepCopy(), opts...) })
 			}
-			remove("delete what is not there")
+			remove("delete a missing object")
 			live := w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 			uid, wrong := live.GetUID(), types.UID("another")
 			old := live.GetResourceVersion()
@@ -30,13 +30,13 @@ func deleteStories() []conformance {
 			remove("delete with an old version", client.Preconditions{UID: &uid, ResourceVersion: &old})
 			remove("delete with UID and version", client.Preconditions{UID: &uid, ResourceVersion: &version})
 			w.does(ctx, "create again", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
-			w.say("it is another one: %t", w.live(ctx, u).GetUID() != uid)
-			remove("delete with the UID of the one before", client.Preconditions{UID: &uid})
+			w.log("another UID: %t", w.live(ctx, u).GetUID() != uid)
+			remove("delete with the previous UID", client.Preconditions{UID: &uid})
 			remove("delete")
 		}},
-		{name: "finalizers", known: held, story: func(ctx context.Context, w *teller) { finalized(ctx, w, w.object(configMap)) }},
-		{name: "finalizers of what has a generation", known: held, story: func(ctx context.Context, w *teller) { finalized(ctx, w, w.object(aWidget)) }},
-		{name: "delete all", story: func(ctx context.Context, w *teller) {
+		{name: "finalizers", known: held, sequence: func(ctx context.Context, w *recorder) { finalized(ctx, w, w.object(configMap)) }},
+		{name: "finalizers of an object with a generation", known: held, sequence: func(ctx context.Context, w *recorder) { finalized(ctx, w, w.object(aWidget)) }},
+		{name: "delete all", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(aWidget)
 			u.SetLabels(map[string]string{"l": "x"})
 			w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
@@ -45,16 +45,16 @@ func deleteStories() []conformance {
 			w.does(ctx, "delete all of them", u, func() error {
 				return w.DeleteAllOf(ctx, w.object(aWidget), client.InNamespace(w.namespace), client.MatchingLabels{"l": "x"})
 			})
-			w.does(ctx, "the other one", other, func() error { return nil })
+			w.does(ctx, "the other object", other, func() error { return nil })
 		}},
 		{name: "propagation", known: []difference{
 			// The garbage collector takes this finalizer off when the dependents are gone.
 			{
-				fake: "delete in the foreground: ok; it is gone",
+				fake: "delete in the foreground: ok; deleted",
 				real: "delete in the foreground: ok; new version, generation +1, being deleted with grace 0",
 			},
-			{fake: "nothing to show", real: `metadata.finalizers is ["foregroundDeletion"]`},
-		}, story: func(ctx context.Context, w *teller) {
+			{fake: "no value", real: `metadata.finalizers is ["foregroundDeletion"]`},
+		}, sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(aWidget)
 			w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 			w.does(ctx, "delete in the background", u, func() error {
@@ -69,13 +69,13 @@ func deleteStories() []conformance {
 	}
 }
 
-// finalized is the story of an object that is held while it is deleted.
-func finalized(ctx context.Context, w *teller, u *unstructured.Unstructured) {
+// finalized deletes an object with finalizers.
+func finalized(ctx context.Context, w *recorder, u *unstructured.Unstructured) {
 	u.SetFinalizers([]string{"test/a", "test/b"})
 	w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 	w.does(ctx, "delete", u, func() error { return w.Delete(ctx, u.DeepCopy()) })
 	w.does(ctx, "delete again", u, func() error { return w.Delete(ctx, u.DeepCopy()) })
-	w.does(ctx, "create while it goes", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
+	w.does(ctx, "create during deletion", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 	finalizers := func(what string, names ...string) {
 		w.does(ctx, what, u, func() error {
 			live := w.live(ctx, u)
@@ -83,13 +83,13 @@ func finalized(ctx context.Context, w *teller, u *unstructured.Unstructured) {
 			return w.Update(ctx, live, writer)
 		})
 	}
-	w.does(ctx, "label it", u, func() error {
+	w.does(ctx, "add a label", u, func() error {
 		return w.Patch(ctx, u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"x":"y"}}}`)), writer)
 	})
-	w.does(ctx, "take the time of deletion back by a patch", u, func() error {
+	w.does(ctx, "remove the deletion timestamp by a patch", u, func() error {
 		return w.Patch(ctx, u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"deletionTimestamp":null}}`)), writer)
 	})
-	w.does(ctx, "take the time of deletion back", u, func() error {
+	w.does(ctx, "remove the deletion timestamp", u, func() error {
 		live := w.live(ctx, u)
 		live.SetDeletionTimestamp(nil)
 		live.SetDeletionGracePeriodSeconds(nil)

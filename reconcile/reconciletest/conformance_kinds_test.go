@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// kindStories create one object of each everyday kind and compare what the worlds make of it: the defaults, and whether
+// kindSequences create one object of each everyday kind and compare what the clusters make of it: the defaults, and whether
 // its generation is counted and its status is a subresource.
-func kindStories() []conformance {
+func kindSequences() []conformance {
 	const template = `template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, ports: [{containerPort: 80}],
   env: [{name: E, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], livenessProbe: {httpGet: {port: 80}},
   readinessProbe: {httpGet: {port: 80}, timeoutSeconds: 0, periodSeconds: 0, successThreshold: 0, failureThreshold: 0},
@@ -38,9 +38,9 @@ func kindStories() []conformance {
 	known := map[string][]difference{
 		"PersistentVolumeClaim": {{fake: "update without a change: ok; same version", real: "update without a change: ok; new version"}},
 	}
-	var stories []conformance
+	var baselines []conformance
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		stories = append(stories, conformance{name: "kind " + kind, known: known[kind], story: func(ctx context.Context, w *teller) {
+		baselines = append(baselines, conformance{name: "kind " + kind, known: known[kind], sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(kinds[kind])
 			live := w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 			if live == nil {
@@ -48,18 +48,18 @@ func kindStories() []conformance {
 			}
 			w.leaves("", live.Object)
 			live = w.does(ctx, "update without a change", u, func() error { return w.Update(ctx, live.DeepCopy(), writer) })
-			w.does(ctx, "label it", u, func() error { return w.Update(ctx, set(live, "y", "metadata", "labels", "x"), writer) })
+			w.does(ctx, "add a label", u, func() error { return w.Update(ctx, set(live, "y", "metadata", "labels", "x"), writer) })
 		}})
 	}
-	return stories
+	return baselines
 }
 
 // leaves says everything that is in an object, a line for each scalar, without what every object has.
-func (w *teller) leaves(path string, value any) {
+func (w *recorder) leaves(path string, value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		if len(v) == 0 {
-			w.say("%s: {}", path)
+			w.log("%s: {}", path)
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if path == "" && slices.Contains([]string{"metadata", "apiVersion", "kind"}, key) {
@@ -69,16 +69,16 @@ func (w *teller) leaves(path string, value any) {
 		}
 	case []any:
 		if len(v) == 0 {
-			w.say("%s: []", path)
+			w.log("%s: []", path)
 		}
 		for i := range v {
 			w.leaves(fmt.Sprintf("%s[%d]", path, i), v[i])
 		}
-	case nil: // the fake world keeps none
+	case nil: // the fake API server keeps none
 	default:
 		if path == ".spec.clusterIP" || path == ".spec.clusterIPs[0]" { // of the server's range of addresses
 			v = "assigned"
 		}
-		w.say("%s: %v", path, v)
+		w.log("%s: %v", path, v)
 	}
 }

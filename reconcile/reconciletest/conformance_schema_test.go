@@ -91,7 +91,7 @@ func definition(text string) *apiextensionsv1.CustomResourceDefinition {
 
 func strictCRD() *apiextensionsv1.CustomResourceDefinition { return definition(strictDefinition) }
 
-// gateCRD is the strict definition under another name: a story makes it stricter on its way.
+// gateCRD is the strict definition under another name: a sequence makes it stricter on its way.
 func gateCRD() *apiextensionsv1.CustomResourceDefinition {
 	return definition(strings.NewReplacer("Valve", "Gate", "valve", "gate").Replace(strictDefinition))
 }
@@ -111,9 +111,9 @@ func stricter(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cu
 	return crd
 }
 
-// schemaStories are those of the rules that a definition has.
-func schemaStories() []conformance {
-	create := func(ctx context.Context, w *teller, what string, value any, fields ...string) {
+// schemaSequences are those of the rules that a definition has.
+func schemaSequences() []conformance {
+	create := func(ctx context.Context, w *recorder, what string, value any, fields ...string) {
 		u := w.object(aValve)
 		if len(fields) > 0 {
 			u = set(u, value, fields...)
@@ -122,8 +122,8 @@ func schemaStories() []conformance {
 	}
 	end := func(name string) map[string]any { return map[string]any{"name": name} }
 	return []conformance{
-		{name: "values by schema", story: func(ctx context.Context, w *teller) {
-			create(ctx, w, "beyond the enum", "medium", "spec", "size")
+		{name: "validation of values", sequence: func(ctx context.Context, w *recorder) {
+			create(ctx, w, "outside the enum", "medium", "spec", "size")
 			create(ctx, w, "below the minimum", int64(-1), "spec", "least")
 			create(ctx, w, "above the maximum", int64(101), "spec", "most")
 			create(ctx, w, "too long", "abcdefghi", "spec", "label")
@@ -132,27 +132,27 @@ func schemaStories() []conformance {
 			create(ctx, w, "a fraction for an integer", 1.5, "spec", "least")
 			create(ctx, w, "an object for an integer or a string", map[string]any{}, "spec", "port")
 			create(ctx, w, "a map for a list", map[string]any{}, "spec", "tags")
-			create(ctx, w, "without what is required", map[string]any{"least": int64(1)}, "spec")
+			create(ctx, w, "without a required field", map[string]any{"least": int64(1)}, "spec")
 			create(ctx, w, "too many", []any{"a", "b", "c", "d"}, "spec", "tags")
-			create(ctx, w, "doubles in a set", []any{"a", "a"}, "spec", "tags")
-			create(ctx, w, "doubles in a map", []any{end("a"), end("a")}, "spec", "ends")
+			create(ctx, w, "duplicates in a set", []any{"a", "a"}, "spec", "tags")
+			create(ctx, w, "duplicate keys in a list map", []any{end("a"), end("a")}, "spec", "ends")
 			create(ctx, w, "an end without a name", []any{map[string]any{}}, "spec", "ends")
 			create(ctx, w, "an integer for a number", int64(2), "spec", "ratio")
 		}},
-		{name: "rules in CEL", story: func(ctx context.Context, w *teller) {
+		{name: "rules in CEL", sequence: func(ctx context.Context, w *recorder) {
 			create(ctx, w, "against a rule about two fields", int64(11), "spec", "least")
 			create(ctx, w, "against a rule about the name", "forbidden", "metadata", "name")
-			create(ctx, w, "against a rule about what was before", "old-1", "spec", "serial")
-			create(ctx, w, "by all rules", "new-1", "spec", "serial")
+			create(ctx, w, "against a transition rule", "old-1", "spec", "serial")
+			create(ctx, w, "following all rules", "new-1", "spec", "serial")
 			u := w.object(aValve)
 			update := func(what string, value any, fields ...string) {
 				w.does(ctx, what, u, func() error { return w.Update(ctx, set(w.live(ctx, u), value, fields...), writer) })
 			}
-			update("of what cannot be changed", "large", "spec", "size")
-			update("of what had to be new once", "old-2", "spec", "serial")
+			update("of an immutable field", "large", "spec", "size")
+			update("against a rule for creation", "old-2", "spec", "serial")
 			update("against a rule about two fields", int64(11), "spec", "least")
 			update("of a label", "x", "metadata", "labels", "l")
-			w.does(ctx, "patch of what cannot be changed", u, func() error {
+			w.does(ctx, "patch of an immutable field", u, func() error {
 				return w.Patch(ctx, u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"size":"large"}}`)), writer)
 			})
 			w.applies(ctx, "one", set(u, int64(3), "spec", "least"))
@@ -163,31 +163,31 @@ func schemaStories() []conformance {
 			})
 			w.shows(ctx, u, "spec")
 		}},
-		{name: "a status by schema", story: func(ctx context.Context, w *teller) {
-			create(ctx, w, "a status beyond the enum, which is dropped", "Ajar", "status", "phase")
+		{name: "validation of the status", sequence: func(ctx context.Context, w *recorder) {
+			create(ctx, w, "a status outside the enum, which is dropped", "Ajar", "status", "phase")
 			u := w.object(aValve)
 			status := func(what string, value any, field string) {
 				w.does(ctx, what, u, func() error { return w.Status().Update(ctx, set(w.live(ctx, u), value, "status", field), writer) })
 			}
-			status("beyond the enum", "Ajar", "phase")
+			status("outside the enum", "Ajar", "phase")
 			status("in the enum", "Shut", "phase")
 			status("of another type", "much", "open")
 			status("against a rule about spec and status", int64(11), "open")
-			status("by that rule", int64(10), "open")
+			status("following that rule", int64(10), "open")
 			status("unknown", "x", "unknown")
 			w.shows(ctx, u, "status")
 			w.does(ctx, "update against a rule about spec and status", u, func() error {
 				return w.Update(ctx, set(w.live(ctx, u), int64(9), "spec", "most"), writer)
 			})
-			w.does(ctx, "a patch beyond the enum", u, func() error {
+			w.does(ctx, "a patch outside the enum", u, func() error {
 				return w.Status().Patch(ctx, u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Ajar"}}`)), writer)
 			})
-			w.does(ctx, "an apply beyond the enum", u, func() error {
+			w.does(ctx, "an apply outside the enum", u, func() error {
 				s := set(w.object(`{apiVersion: test.reconcilekit.dev/v1, kind: Valve, metadata: {name: a}}`), "Ajar", "status", "phase")
 				return w.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(s), client.FieldOwner("one"), client.ForceOwnership)
 			})
 		}},
-		{name: "defaults and unknown fields", story: func(ctx context.Context, w *teller) {
+		{name: "defaults and unknown fields", sequence: func(ctx context.Context, w *recorder) {
 			u := set(w.object(aValve), map[string]any{
 				"size": "small", "unknown": "x", "ends": []any{map[string]any{"name": "a", "unknown": "x"}},
 				"extra": map[string]any{"unknown": "x"},
@@ -199,12 +199,12 @@ func schemaStories() []conformance {
 			})
 			w.shows(ctx, u, "spec")
 		}},
-		{name: "ratcheting", story: ratcheted},
+		{name: "ratcheting", sequence: ratcheted},
 	}
 }
 
-// ratcheted is the story of an object that becomes invalid as its definition gets stricter: what is left alone is accepted.
-func ratcheted(ctx context.Context, w *teller) {
+// ratcheted changes an object that a stricter definition makes invalid: unchanged fields are accepted.
+func ratcheted(ctx context.Context, w *recorder) {
 	u := set(w.object(strings.ReplaceAll(aValve, "Valve", "Gate")), map[string]any{
 		"size": "small", "label": "abcdef", "tags": []any{"old"},
 		"ends": []any{map[string]any{"name": "a", "side": "right"}, map[string]any{"name": "b"}},
@@ -220,30 +220,30 @@ func ratcheted(ctx context.Context, w *teller) {
 	w.does(ctx, "create another one", wrong, func() error { return w.Create(ctx, wrong.DeepCopy(), writer) })
 	update("of a label", "x", "metadata", "labels", "l")
 	w.does(ctx, "of a status", u, func() error { return w.Status().Update(ctx, set(w.live(ctx, u), "Shut", "status", "phase"), writer) })
-	update("of a field beside a rule that does not hold", int64(3), "spec", "least")
-	update("of the tags, by that rule", []any{"new"}, "spec", "tags")
+	update("of a field next to a violated rule", int64(3), "spec", "least")
+	update("of the tags, following that rule", []any{"new"}, "spec", "tags")
 	update("of a field", int64(3), "spec", "least")
 	update("of another element", []any{map[string]any{"name": "a", "side": "right"}, map[string]any{"name": "c"}}, "spec", "ends")
-	update("of another element, which is wrong", []any{
+	update("of another element, which is invalid", []any{
 		map[string]any{"name": "a", "side": "right"}, map[string]any{"name": "c", "side": "right"},
 	}, "spec", "ends")
-	update("of what is wrong", "abcdefg", "spec", "label")
-	update("of what is wrong, to what is right", "abc", "spec", "label")
-	update("and back", "abcdef", "spec", "label")
+	update("of an invalid field", "abcdefg", "spec", "label")
+	update("of an invalid field to a valid value", "abc", "spec", "label")
+	update("back to an invalid value", "abcdef", "spec", "label")
 	w.shows(ctx, u, "spec")
 	w.does(ctx, "delete", u, func() error { return w.Delete(ctx, u.DeepCopy()) })
-	update("let go", []any{}, "metadata", "finalizers")
+	update("remove the finalizer", []any{}, "metadata", "finalizers")
 }
 
-// redefine changes the definition of a kind, and waits until the world judges an object by it.
-func (w *teller) redefine(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, judged *unstructured.Unstructured, accepted bool) {
+// redefine changes the definition of a kind, and waits until the cluster judges an object by it.
+func (w *recorder) redefine(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, judged *unstructured.Unstructured, accepted bool) {
 	w.t.Helper()
-	if w.world.Fake != nil {
-		blueprint, err := apiserver.NewBlueprint(w.world.Scheme, []*apiextensionsv1.CustomResourceDefinition{crd})
+	if w.cluster.Fake != nil {
+		blueprint, err := apiserver.NewBlueprint(w.cluster.Scheme, []*apiextensionsv1.CustomResourceDefinition{crd})
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		w.world.Fake.Redefine(blueprint)
+		w.cluster.Fake.Redefine(blueprint)
 		return
 	}
 	define := func(ctx context.Context) error {

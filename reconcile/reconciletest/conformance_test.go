@@ -18,30 +18,30 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 )
 
-// conformance is one story that is told to both worlds. What a world answers is written down line by line, and the lines have
+// conformance is one sequence that runs on both API servers. Its results are recorded line by line, and the lines have
 // to be the same, but for the differences that are known.
 //
-// Garbage collection is no part of it: an API server alone has none, and in both worlds the kit plays it.
+// Garbage collection is no part of it: an API server alone has none, and the kit simulates it on both.
 type conformance struct {
-	name  string
-	story func(ctx context.Context, w *teller)
-	known []difference
+	name     string
+	sequence func(ctx context.Context, w *recorder)
+	known    []difference
 }
 
-// difference is a line of the fake world in the place of one of a real server; "" is no line. When it is gone the test says so.
+// difference is a line of the fake API server in the place of one of a real server; "" is no line. When it no longer occurs, the test fails.
 type difference struct{ fake, real string }
 
-// TestConformance tells the same stories to the fake world and to an API server.
+// TestConformance runs the same sequences on the fake and on a real API server.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	env.Require(t)
-	for _, c := range slices.Concat(writeStories(), applyStories(), deleteStories(), schemaStories(), kindStories()) {
+	for _, c := range slices.Concat(writeSequences(), applySequences(), deleteSequences(), schemaSequences(), kindSequences()) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			fake, server := tell(t, c, nil), tell(t, c, env)
+			fake, server := recordAnswers(t, c, nil), recordAnswers(t, c, env)
 			for _, problem := range conforms(c.known, fake, server) {
 				t.Error(problem)
 			}
@@ -49,7 +49,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// conforms says where two worlds differ although that is not known, and where they do not although it is.
+// conforms returns unknown differences, and known ones that do not occur.
 func conforms(known []difference, fake, server []string) (problems []string) {
 	fake = slices.Clone(fake)
 	for _, d := range known {
@@ -60,7 +60,7 @@ func conforms(known []difference, fake, server []string) (problems []string) {
 				fake = slices.Insert(fake, to, d.real)
 			}
 		case at < 0:
-			problems = append(problems, fmt.Sprintf("a known difference is gone, take it off the list: the fake world does not say %q any more", d.fake))
+			problems = append(problems, fmt.Sprintf("a known difference no longer occurs, remove it from the list: the fake API server does not print %q", d.fake))
 		case d.real == "":
 			fake = slices.Delete(fake, at, at+1)
 		default:
@@ -68,13 +68,13 @@ func conforms(known []difference, fake, server []string) (problems []string) {
 		}
 	}
 	if diff := cmp.Diff(server, fake); diff != "" {
-		problems = append(problems, "the fake world differs (-server +fake):\n"+diff)
+		problems = append(problems, "the fake API server differs (-server +fake):\n"+diff)
 	}
 	return problems
 }
 
 // The list of known differences is held to the truth from both sides.
-func TestConformanceNotices(t *testing.T) {
+func TestConformanceReportsDifferences(t *testing.T) {
 	t.Parallel()
 	other := []difference{{fake: "b", real: "x"}}
 	for name, c := range map[string]struct {
@@ -82,14 +82,14 @@ func TestConformanceNotices(t *testing.T) {
 		fake, real []string
 		want       string // "" is none
 	}{
-		"the same":                          {nil, []string{"a", "b"}, []string{"a", "b"}, ""},
-		"a new difference":                  {nil, []string{"a", "b"}, []string{"a", "x"}, "differs"},
-		"a known one":                       {other, []string{"a", "b"}, []string{"a", "x"}, ""},
-		"a known one that the fake has not": {other, []string{"a", "x"}, []string{"a", "x"}, "is gone"},
-		"a known one that is none any more": {other, []string{"a", "b"}, []string{"a", "b"}, "differs"},
-		"a line less":                       {[]difference{{real: "b"}}, []string{"a", "c"}, []string{"a", "b", "c"}, ""},
-		"a line less that is there now":     {[]difference{{real: "b"}}, []string{"a", "b"}, []string{"a", "b"}, "differs"},
-		"a line more":                       {[]difference{{fake: "b"}}, []string{"a", "b", "c"}, []string{"a", "c"}, ""},
+		"the same":                                 {nil, []string{"a", "b"}, []string{"a", "b"}, ""},
+		"a new difference":                         {nil, []string{"a", "b"}, []string{"a", "x"}, "differs"},
+		"a known difference":                       {other, []string{"a", "b"}, []string{"a", "x"}, ""},
+		"a known difference without its line":      {other, []string{"a", "x"}, []string{"a", "x"}, "no longer occurs"},
+		"a known difference that no longer exists": {other, []string{"a", "b"}, []string{"a", "b"}, "differs"},
+		"a known missing line":                     {[]difference{{real: "b"}}, []string{"a", "c"}, []string{"a", "b", "c"}, ""},
+		"a known missing line that now exists":     {[]difference{{real: "b"}}, []string{"a", "b"}, []string{"a", "b"}, "differs"},
+		"a known extra line":                       {[]difference{{fake: "b"}}, []string{"a", "b", "c"}, []string{"a", "c"}, ""},
 	} {
 		problems := strings.Join(conforms(c.known, c.fake, c.real), "\n")
 		if (problems == "") != (c.want == "") || !strings.Contains(problems, c.want) {
@@ -98,17 +98,17 @@ func TestConformanceNotices(t *testing.T) {
 	}
 }
 
-// teller tells a story to one world and writes its answers down.
-type teller struct {
+// recorder runs a sequence on one API server and records the results.
+type recorder struct {
 	client.WithWatch
-	world     *world.World
+	cluster   *cluster.Cluster
 	t         *testing.T
 	namespace string
 	lines     []string
 	uids      []string
 }
 
-func tell(t *testing.T, c conformance, environment *environment.Environment) []string {
+func recordAnswers(t *testing.T, c conformance, environment *environment.Environment) []string {
 	t.Helper()
 	system := reconciletest.System{
 		Scheme: widgetScheme(), CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), strictCRD(), gateCRD()}, Environment: environment,
@@ -117,16 +117,16 @@ func tell(t *testing.T, c conformance, environment *environment.Environment) []s
 	if environment != nil {
 		namespace = environment.Namespace(t)
 	}
-	told, err := reconciletest.NewWorld(t.Context(), system, namespace)
+	recorded, err := reconciletest.NewCluster(t.Context(), system, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &teller{WithWatch: told.Client, world: told, t: t, namespace: namespace}
-	c.story(t.Context(), w)
+	w := &recorder{WithWatch: recorded.Client, cluster: recorded, t: t, namespace: namespace}
+	c.sequence(t.Context(), w)
 	return w.lines
 }
 
-func (w *teller) say(format string, args ...any) {
+func (w *recorder) log(format string, args ...any) {
 	line := strings.ReplaceAll(fmt.Sprintf(format, args...), w.namespace, "NS")
 	for n, uid := range w.uids {
 		line = strings.ReplaceAll(line, uid, fmt.Sprintf("UID%d", n))
@@ -134,8 +134,8 @@ func (w *teller) say(format string, args ...any) {
 	w.lines = append(w.lines, line)
 }
 
-// object is one in the namespace of the world.
-func (w *teller) object(text string) *unstructured.Unstructured {
+// object is one in the namespace of the cluster.
+func (w *recorder) object(text string) *unstructured.Unstructured {
 	w.t.Helper()
 	u := &unstructured.Unstructured{}
 	data, err := yaml.YAMLToJSON([]byte(text))
@@ -149,8 +149,8 @@ func (w *teller) object(text string) *unstructured.Unstructured {
 	return u
 }
 
-// live is the object as the world has it, nil when it is not there.
-func (w *teller) live(ctx context.Context, u *unstructured.Unstructured) *unstructured.Unstructured {
+// live is the object as the cluster has it, nil when it is not there.
+func (w *recorder) live(ctx context.Context, u *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{}
 	out.SetGroupVersionKind(u.GroupVersionKind())
 	if err := w.Get(ctx, client.ObjectKeyFromObject(u), out); err != nil {
@@ -162,15 +162,15 @@ func (w *teller) live(ctx context.Context, u *unstructured.Unstructured) *unstru
 	return out
 }
 
-// does a write and says what the world answers, and what has become of the object.
-func (w *teller) does(ctx context.Context, what string, u *unstructured.Unstructured, write func() error) *unstructured.Unstructured {
+// does performs a write and records the response and the object.
+func (w *recorder) does(ctx context.Context, what string, u *unstructured.Unstructured, write func() error) *unstructured.Unstructured {
 	before := w.live(ctx, u)
 	err := write()
 	after := w.live(ctx, u)
 	if after != nil && !slices.Contains(w.uids, string(after.GetUID())) {
 		w.uids = append(w.uids, string(after.GetUID()))
 	}
-	w.say("%s: %s; %s", what, answer(err), became(before, after))
+	w.log("%s: %s; %s", what, answer(err), became(before, after))
 	return after
 }
 
@@ -188,11 +188,11 @@ func answer(err error) string {
 func became(before, after *unstructured.Unstructured) string {
 	switch {
 	case before == nil && after == nil:
-		return "nothing is there"
+		return "not found"
 	case after == nil:
-		return "it is gone"
+		return "deleted"
 	case before == nil:
-		return fmt.Sprintf("it is there: uid %t, version %t, created %t, generation %d%s", after.GetUID() != "",
+		return fmt.Sprintf("exists: uid %t, version %t, created %t, generation %d%s", after.GetUID() != "",
 			after.GetResourceVersion() != "", !after.GetCreationTimestamp().Time.IsZero(), after.GetGeneration(), deleting(after))
 	}
 	parts := []string{"same version"}
@@ -223,10 +223,10 @@ func deleting(u *unstructured.Unstructured) string {
 }
 
 // shows reports what is in fields of the object, as JSON.
-func (w *teller) shows(ctx context.Context, u *unstructured.Unstructured, fields ...string) {
+func (w *recorder) shows(ctx context.Context, u *unstructured.Unstructured, fields ...string) {
 	live := w.live(ctx, u)
 	if live == nil {
-		w.say("nothing to show")
+		w.log("no value")
 		return
 	}
 	value, _, err := unstructured.NestedFieldNoCopy(live.Object, fields...)
@@ -237,11 +237,11 @@ func (w *teller) shows(ctx context.Context, u *unstructured.Unstructured, fields
 	if err != nil {
 		w.t.Error(err)
 	}
-	w.say("%s is %s", strings.Join(fields, "."), data)
+	w.log("%s is %s", strings.Join(fields, "."), data)
 }
 
 // ownership reports who owns what.
-func (w *teller) ownership(ctx context.Context, u *unstructured.Unstructured) {
+func (w *recorder) ownership(ctx context.Context, u *unstructured.Unstructured) {
 	live := w.live(ctx, u)
 	var lines []string
 	for _, entry := range live.GetManagedFields() {
@@ -255,6 +255,6 @@ func (w *teller) ownership(ctx context.Context, u *unstructured.Unstructured) {
 	}
 	slices.Sort(lines)
 	for _, line := range lines {
-		w.say("%s", line)
+		w.log("%s", line)
 	}
 }

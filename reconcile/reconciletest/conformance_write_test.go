@@ -15,7 +15,7 @@ const (
 	aWidget   = `{apiVersion: test.reconcilekit.dev/v1, kind: Widget, metadata: {name: a}, spec: {count: 1}}`
 )
 
-// writer is the field manager of writes that are no applies: without a name the worlds make up different ones.
+// writer is the field manager of writes that are no applies: without a name the clusters make up different ones.
 var writer = client.FieldOwner("writer")
 
 func set(u *unstructured.Unstructured, value any, fields ...string) *unstructured.Unstructured {
@@ -29,33 +29,33 @@ func set(u *unstructured.Unstructured, value any, fields ...string) *unstructure
 	return out
 }
 
-func writeStories() []conformance {
+func writeSequences() []conformance {
 	return []conformance{
 		{name: "create", known: []difference{
-			{fake: "create with a version: BadRequest 400; nothing is there", real: "create with a version:  500; nothing is there"},
-		}, story: func(ctx context.Context, w *teller) {
+			{fake: "create with a version: BadRequest 400; not found", real: "create with a version:  500; not found"},
+		}, sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 			w.does(ctx, "create again", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 			versioned := set(w.object(aWidget), "7", "metadata", "resourceVersion")
 			w.does(ctx, "create with a version", versioned, func() error { return w.Create(ctx, versioned.DeepCopy(), writer) })
-			status := set(w.object(aWidget), "made up", "status", "state")
+			status := set(w.object(aWidget), "arbitrary", "status", "state")
 			w.does(ctx, "create with a status", status, func() error { return w.Create(ctx, status.DeepCopy(), writer) })
 			w.shows(ctx, status, "status")
 			forged := set(set(w.object(aWidget), "u", "metadata", "uid"), "b", "metadata", "name")
 			created := forged.DeepCopy()
 			w.does(ctx, "create with a UID", forged, func() error { return w.Create(ctx, created, writer) })
-			w.say("the UID is one's own: %t; the object has the answer: %t", created.GetUID() == "u", created.GetResourceVersion() != "")
+			w.log("the UID is new: %t; the object is updated from the response: %t", created.GetUID() == "u", created.GetResourceVersion() != "")
 			w.ownership(ctx, u)
 		}},
-		{name: "generated names", story: func(ctx context.Context, w *teller) {
+		{name: "generated names", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {generateName: a-}}`)
 			err := w.Create(ctx, u, writer)
-			w.say("create: %s; the name is %d long and begins with %s", answer(err), len(u.GetName()), u.GetName()[:2])
+			w.log("create: %s; the name is %d long and begins with %s", answer(err), len(u.GetName()), u.GetName()[:2])
 		}},
-		{name: "update", story: func(ctx context.Context, w *teller) {
+		{name: "update", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
-			w.does(ctx, "update what is not there", u, func() error { return w.Update(ctx, u.DeepCopy(), writer) })
+			w.does(ctx, "update a missing object", u, func() error { return w.Update(ctx, u.DeepCopy(), writer) })
 			first := w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 			w.does(ctx, "update without a change", u, func() error { return w.Update(ctx, first.DeepCopy(), writer) })
 			w.does(ctx, "update", u, func() error { return w.Update(ctx, set(first, "w", "data", "k"), writer) })
@@ -69,7 +69,7 @@ func writeStories() []conformance {
 			})
 			w.shows(ctx, u, "data")
 		}},
-		{name: "generation and status", story: func(ctx context.Context, w *teller) {
+		{name: "generation and status", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(aWidget)
 			live := w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 			w.does(ctx, "update without a version", u, func() error { return w.Update(ctx, set(u, int64(9), "spec", "count"), writer) })
@@ -83,7 +83,7 @@ func writeStories() []conformance {
 			})
 			w.shows(ctx, u, "spec")
 			w.does(ctx, "update of the status without a change", u, func() error { return w.Status().Update(ctx, live.DeepCopy(), writer) })
-			w.does(ctx, "update that leaves the status out", u, func() error {
+			w.does(ctx, "update without the status", u, func() error {
 				out := set(live, int64(3), "spec", "count")
 				delete(out.Object, "status")
 				return w.Update(ctx, out, writer)
@@ -91,16 +91,16 @@ func writeStories() []conformance {
 			w.does(ctx, "update of an old status", u, func() error {
 				return w.Status().Update(ctx, set(live, "t", "status", "state"), writer)
 			})
-			w.does(ctx, "update of an own generation", u, func() error {
+			w.does(ctx, "update with another generation", u, func() error {
 				return w.Patch(ctx, u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"generation":77}}`)), writer)
 			})
 			w.shows(ctx, u, "status")
 			w.ownership(ctx, u)
 			c := w.object(configMap)
-			w.does(ctx, "create what has no status", c, func() error { return w.Create(ctx, c.DeepCopy(), writer) })
-			w.does(ctx, "update of a status that there is not", c, func() error { return w.Status().Update(ctx, w.live(ctx, c), writer) })
+			w.does(ctx, "create an object without a status", c, func() error { return w.Create(ctx, c.DeepCopy(), writer) })
+			w.does(ctx, "update of a missing status subresource", c, func() error { return w.Status().Update(ctx, w.live(ctx, c), writer) })
 		}},
-		{name: "patches", story: func(ctx context.Context, w *teller) {
+		{name: "patches", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			patch := func(what string, kind types.PatchType, text string) {
 				w.does(ctx, what, u, func() error { return w.Patch(ctx, u.DeepCopy(), client.RawPatch(kind, []byte(text)), writer) })
@@ -128,12 +128,12 @@ func writeStories() []conformance {
 			w.shows(ctx, v, "spec")
 			w.shows(ctx, v, "status")
 		}},
-		{name: "dry runs", story: func(ctx context.Context, w *teller) {
+		{name: "dry runs", sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			dry := u.DeepCopy()
 			w.does(ctx, "create", u, func() error { return w.Create(ctx, dry, client.DryRunAll, writer) })
-			w.say("the answer has a UID: %t", dry.GetUID() != "")
-			live := w.does(ctx, "create in earnest", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
+			w.log("the response has a UID: %t", dry.GetUID() != "")
+			live := w.does(ctx, "create without dry run", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 			w.does(ctx, "update", u, func() error { return w.Update(ctx, set(live, "w", "data", "k"), client.DryRunAll, writer) })
 			w.does(ctx, "patch", u, func() error {
 				return w.Patch(ctx, u.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"data":{"l":"w"}}`)), client.DryRunAll, writer)
@@ -143,11 +143,11 @@ func writeStories() []conformance {
 				return w.Patch(ctx, applied, client.Apply, client.DryRunAll, client.ForceOwnership, client.FieldOwner("a")) //nolint:staticcheck // see prepare
 			})
 			k, _, _ := unstructured.NestedString(applied.Object, "data", "k")
-			w.say("the answer has k=%s", k)
+			w.log("the response has k=%s", k)
 			w.does(ctx, "delete", u, func() error { return w.Delete(ctx, u.DeepCopy(), client.DryRunAll) })
 			w.ownership(ctx, u)
 		}},
-		{name: "reads", story: func(ctx context.Context, w *teller) {
+		{name: "reads", sequence: func(ctx context.Context, w *recorder) {
 			for _, name := range []string{"b", "a", "c"} {
 				u := set(w.object(configMap), name, "metadata", "name")
 				u.SetLabels(map[string]string{"name": name})
@@ -164,29 +164,29 @@ func writeStories() []conformance {
 						names.WriteString(name)
 					}
 				}
-				w.say("list %s: %s %s", what, answer(err), names.String())
+				w.log("list %s: %s %s", what, answer(err), names.String())
 			}
 			read("all")
 			read("by label", client.MatchingLabels{"name": "b"})
 			read("by name", client.MatchingFields{"metadata.name": "c"})
 			read("by a field that cannot be selected", client.MatchingFields{"data.k": "v"})
 			missing := w.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: missing}}`)
-			w.say("get: %s", answer(w.Get(ctx, client.ObjectKeyFromObject(missing), missing)))
+			w.log("get: %s", answer(w.Get(ctx, client.ObjectKeyFromObject(missing), missing)))
 		}},
-		{name: "watch", story: watched},
+		{name: "watch", sequence: watched},
 		{name: "namespaces", known: []difference{{
-			fake: "create: ok; it is there: uid true, version true, created true, generation 0",
-			real: "create: NotFound 404; nothing is there",
-		}}, story: func(ctx context.Context, w *teller) {
+			fake: "create: ok; exists: uid true, version true, created true, generation 0",
+			real: "create: NotFound 404; not found",
+		}}, sequence: func(ctx context.Context, w *recorder) {
 			u := w.object(configMap)
 			u.SetNamespace("nowhere")
 			w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 		}},
-		{name: "validation", story: func(ctx context.Context, w *teller) {
+		{name: "validation", sequence: func(ctx context.Context, w *recorder) {
 			u := set(w.object(aWidget), int64(-1), "spec", "count")
 			w.does(ctx, "a count below the minimum", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 		}},
-		{name: "unknown fields", story: func(ctx context.Context, w *teller) {
+		{name: "unknown fields", sequence: func(ctx context.Context, w *recorder) {
 			u := set(w.object(aWidget), "x", "spec", "unknown")
 			w.does(ctx, "create", u, func() error { return w.Create(ctx, u.DeepCopy(), writer) })
 			w.shows(ctx, u, "spec")
@@ -194,14 +194,14 @@ func writeStories() []conformance {
 	}
 }
 
-// watched is the story of what a watch tells.
-func watched(ctx context.Context, w *teller) {
+// watched compares the events of watches.
+func watched(ctx context.Context, w *recorder) {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("test.reconcilekit.dev/v1")
 	list.SetKind("WidgetList")
 	watching, err := w.Watch(ctx, list, client.InNamespace(w.namespace))
 	if err != nil {
-		w.say("watch: %s", answer(err))
+		w.log("watch: %s", answer(err))
 		return
 	}
 	defer watching.Stop()
@@ -219,13 +219,13 @@ func watched(ctx context.Context, w *teller) {
 		case event := <-watching.ResultChan():
 			got, ok := event.Object.(*unstructured.Unstructured)
 			if !ok {
-				w.say("%s of a %T", event.Type, event.Object)
+				w.log("%s of a %T", event.Type, event.Object)
 				continue
 			}
 			count, _, _ := unstructured.NestedInt64(got.Object, "spec", "count")
-			w.say("%s with count %d, held by %d%s", event.Type, count, len(got.GetFinalizers()), deleting(got))
+			w.log("%s with count %d, held by %d%s", event.Type, count, len(got.GetFinalizers()), deleting(got))
 		case <-time.After(time.Minute):
-			w.say("no event")
+			w.log("no event")
 		}
 	}
 }

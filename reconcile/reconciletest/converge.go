@@ -41,7 +41,7 @@ func Converge(t testing.TB, system System) {
 		t.Log(note)
 	}
 	if len(out.Trace) > 0 {
-		t.Logf("what was sent:\n%s", strings.Join(out.Trace, "\n"))
+		t.Logf("requests:\n%s", strings.Join(out.Trace, "\n"))
 	}
 	t.Logf("%d API calls, %d of %d cases, %d passes in %s",
 		out.Calls, out.Cases, out.Cases+out.Left, out.Passes, time.Since(started).Round(time.Millisecond))

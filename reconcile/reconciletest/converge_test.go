@@ -37,7 +37,7 @@ func TestConvergeCatches(t *testing.T) {
 		lateFinalizer:  check.Orphan,
 		mapOrder:       check.Quiet,
 		hotRetry:       check.Rest,
-		hastyPrune:     check.Deletes,
+		pruneOnFailure: check.Deletes,
 	} {
 		t.Run(string(b), func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +47,7 @@ func TestConvergeCatches(t *testing.T) {
 			}
 			caught := slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool { return f.Check == check })
 			if !caught {
-				t.Errorf("%d cases, and none caught by the check %q; findings: %v", out.Cases, check, out.Findings)
+				t.Errorf("%d cases, none found by the check %q; findings: %v", out.Cases, check, out.Findings)
 			}
 			if len(out.Findings) > 0 {
 				t.Logf("%d findings, the first: %s", len(out.Findings), out.Findings[0])

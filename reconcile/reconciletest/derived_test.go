@@ -93,6 +93,6 @@ func TestCatchesADerivedReadWithoutAWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool { return f.Check == watch }) {
-		t.Errorf("%d cases, and none caught by the check %q; findings: %v", out.Cases, watch, out.Findings)
+		t.Errorf("%d cases, none found by the check %q; findings: %v", out.Cases, watch, out.Findings)
 	}
 }

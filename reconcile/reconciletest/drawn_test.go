@@ -15,8 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// drawnNames are the work of the traits about children whose names the operator draws itself.
-func drawnNames() map[trait]work {
+// randomNames are the work of the traits about children whose names the operator draws itself.
+func randomNames() map[trait]work {
 	return map[trait]work{
 		"name remembered in an annotation": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.chosen(ctx, w, func() string { return w.Annotations[chosenName] }, func(name string) error {
@@ -30,10 +30,10 @@ func drawnNames() map[trait]work {
 				return a.Status().Update(ctx, w)
 			})
 		},
-		"name drawn in every pass": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"random name in each pass": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{}, alive(w, a.named(ctx, w, w.Name+"-"+draw()))
 		},
-		"name drawn with every change": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"random name for each change": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.chosen(ctx, w, func() string {
 				if w.Annotations["test/for"] != w.Spec.Message {
 					return ""
@@ -45,7 +45,7 @@ func drawnNames() map[trait]work {
 				return a.Update(ctx, w)
 			})
 		},
-		"name remembered after its object": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"random name stored after its object": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			name := w.Annotations[chosenName]
 			if name == "" {
 				name = w.Name + "-" + draw()

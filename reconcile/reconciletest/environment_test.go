@@ -72,7 +72,7 @@ func TestEnvironmentServesItsCRDs(t *testing.T) {
 	}
 
 	if gadget.GetUID() == "" {
-		t.Error("the gadget has no UID: nobody stored it")
+		t.Error("the gadget has no UID: it was not stored")
 	}
 }
 
@@ -164,7 +164,7 @@ func TestStartRefusesASecondStart(t *testing.T) {
 	t.Parallel()
 	env.Require(t)
 
-	if err := env.Start(); err == nil || !strings.Contains(err.Error(), "runs already") {
+	if err := env.Start(); err == nil || !strings.Contains(err.Error(), "already running") {
 		t.Errorf("want an error that says it runs already, got %v", err)
 	}
 }
@@ -179,15 +179,15 @@ func TestStartErrors(t *testing.T) {
 		sentinel   bool
 	}{
 		"nothing given": {
-			reason: "callers tell a machine without a control plane from a broken one",
+			reason: "a missing control plane has its own error",
 			want:   "set KUBEBUILDER_ASSETS to a folder", sentinel: true,
 		},
 		"empty folder": {
-			reason: "a given folder that is no good is a mistake, never a reason to skip",
+			reason: "an invalid KUBEBUILDER_ASSETS is an error and does not skip the test",
 			assets: empty, want: "find etcd in KUBEBUILDER_ASSETS=" + empty,
 		},
-		"kubeconfig that is not there": {
-			reason:     "the kubeconfig wins over the folder",
+		"missing kubeconfig": {
+			reason:     "the kubeconfig overrides the folder",
 			assets:     empty,
 			kubeconfig: filepath.Join(empty, "kubeconfig"), want: "that RECONCILETEST_KUBECONFIG names",
 		},
@@ -210,7 +210,7 @@ func TestStartErrors(t *testing.T) {
 			}
 
 			if started.Config() != nil || started.Client() != nil {
-				t.Error("an environment that did not start hands out a client")
+				t.Error("an environment that failed to start has a client")
 			}
 		})
 	}
@@ -225,9 +225,9 @@ func TestWithoutControlPlane(t *testing.T) {
 		exitCode int
 		want     string
 	}{
-		"skips at home": {want: "SKIP: no control plane: set KUBEBUILDER_ASSETS"},
-		"fails on CI":   {env: []string{"CI=true"}, exitCode: 1, want: "FAIL: no control plane: set KUBEBUILDER_ASSETS"},
-		"says that nobody started it": {
+		"skips without CI": {want: "SKIP: no control plane: set KUBEBUILDER_ASSETS"},
+		"fails with CI":    {env: []string{"CI=true"}, exitCode: 1, want: "FAIL: no control plane: set KUBEBUILDER_ASSETS"},
+		"reports that it was not started": {
 			env: []string{stage + "=never-started"}, exitCode: 1, want: "call Main from TestMain",
 		},
 	}
@@ -284,6 +284,6 @@ func TestGivenKubeconfigWins(t *testing.T) {
 	}
 
 	if err := env.Client().List(t.Context(), &corev1.NamespaceList{}); err != nil {
-		t.Errorf("stopping the second environment took the given cluster along: %v", err)
+		t.Errorf("stopping the second environment stopped the given cluster: %v", err)
 	}
 }

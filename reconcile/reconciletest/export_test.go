@@ -6,21 +6,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/search"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// NewWorld is the world of a system, fake or real.
-func NewWorld(ctx context.Context, described System, namespace string) (*world.World, error) {
+// NewCluster is the cluster of a system, fake or real.
+func NewCluster(ctx context.Context, described System, namespace string) (*cluster.Cluster, error) {
 	described.Setup = func(manager.Manager) error { return nil }
 	described.Owners = []client.Object{nil}
 	system, err := description.Prepare(described)
 	if err != nil {
 		return nil, err
 	}
-	return world.New(ctx, system, namespace)
+	return cluster.New(ctx, system, namespace)
 }
 
 // ExploreUntil is Explore that ends with the first finding of a check.

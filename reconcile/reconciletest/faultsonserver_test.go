@@ -14,18 +14,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/faults"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-const drawnOnServer = 12 // cases of each story that are played on the real API server
+const drawnOnServer = 12 // cases of each baseline that are played on the real API server
 
-// The same faults in the fake world and on a real API server: the operator sends the same writes, and the world ends as it does without
-// a fault. A difference is a mistake of the fake world. The day draws the cases; RECONCILETEST_CASES=all plays all of them.
-func TestFaultsInBothWorlds(t *testing.T) {
+// The same faults in the fake API server and on a real API server: the operator sends the same writes, and the cluster ends as it does without
+// a fault. A difference is a mistake of the fake API server. The day draws the cases; RECONCILETEST_CASES=all plays all of them.
+func TestFaultsOnBothServers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("repeats each case on an API server")
 	}
@@ -40,24 +40,24 @@ func TestFaultsInBothWorlds(t *testing.T) {
 	for _, steps := range [][]description.Step{
 		{description.StepA}, {description.StepA, description.StepB}, {description.StepA, description.StepDelete},
 	} {
-		fake, server := playedOn(t, false), playedOn(t, true)
-		base, plan := fake(t, run.Plot{Steps: steps, At: len(steps) - 1}), server(t, run.Plot{Steps: steps, At: len(steps) - 1})
+		fake, server := executedOn(t, false), executedOn(t, true)
+		base, plan := fake(t, run.Spec{Steps: steps, At: len(steps) - 1}), server(t, run.Spec{Steps: steps, At: len(steps) - 1})
 		if diff := cmp.Diff(base.writes, plan.writes); diff != "" {
-			t.Fatalf("%s without a fault: writes (-fake +server):\n%s", story.NameOf(steps), diff)
+			t.Fatalf("%s without a fault: writes (-fake +server):\n%s", baseline.NameOf(steps), diff)
 		}
-		cases := (&faults.Draw{System: base.system, Seed: seed}).Cases(base.story)
+		cases := (&faults.Draw{System: base.system, Seed: seed}).Cases(base.baseline)
 		draw.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
-		// Stand-ins that wait for the operator to rest know that by the revision of the fake world alone.
-		cases = slices.DeleteFunc(cases, func(c story.Case) bool { return c.Final != c.Base.Last() || c.Plot.Variant.Slow })
+		// Stand-ins that wait for the operator to rest know that by the revision of the fake API server alone.
+		cases = slices.DeleteFunc(cases, func(c baseline.Case) bool { return c.Final != c.Base.Last() || c.Spec.Variant.Slow })
 		if os.Getenv(reconciletest.EnvCases) != "all" {
 			cases = cases[:min(drawnOnServer, len(cases))]
 		}
 		for _, c := range cases {
 			t.Run(c.Name, func(t *testing.T) {
 				t.Parallel()
-				want, got := fake(t, c.Plot), server(t, c.Plot)
-				if want.struck != got.struck {
-					t.Errorf("the fault happens: in the fake world %t, on the server %t", want.struck, got.struck)
+				want, got := fake(t, c.Spec), server(t, c.Spec)
+				if want.happened != got.happened {
+					t.Errorf("the fault happens: on the fake API server %t, on the real one %t", want.happened, got.happened)
 				}
 				if diff := cmp.Diff(want.writes, got.writes); diff != "" {
 					t.Errorf("writes (-fake +server):\n%s", diff)
@@ -75,17 +75,17 @@ func TestFaultsInBothWorlds(t *testing.T) {
 
 var applySetID = regexp.MustCompile(`applyset-[\w-]+-v1`) // made of the owner's namespace
 
-// performance is what became of a run in one of the two worlds, in the words of the namespace default.
-type performance struct {
-	system *description.Prepared
-	story  *story.Story
-	writes []string
-	struck bool // the fault has happened
-	end    string
+// result is what became of a run in one of the two clusters, in the words of the namespace default.
+type result struct {
+	system   *description.Prepared
+	baseline *baseline.Baseline
+	writes   []string
+	happened bool // the fault has happened
+	end      string
 }
 
-// playedOn plays the shop in the fake world or on the real API server.
-func playedOn(t *testing.T, server bool) func(t *testing.T, p run.Plot) performance {
+// executedOn plays the shop in the fake API server or on the real API server.
+func executedOn(t *testing.T, server bool) func(t *testing.T, p run.Spec) result {
 	t.Helper()
 	s := shopSystem()
 	if server {
@@ -95,23 +95,23 @@ func playedOn(t *testing.T, server bool) func(t *testing.T, p run.Plot) performa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(t *testing.T, p run.Plot) performance {
+	return func(t *testing.T, p run.Spec) result {
 		t.Helper()
 		namespace := system.Namespace(t)
 		p.Variant.Inject = injectedIn(namespace, p.Variant.Inject)
-		r := run.Play(t.Context(), system, p, namespace)
+		r := run.Execute(t.Context(), system, p, namespace)
 		if r.Last != nil {
 			defer r.Last.End()
 		}
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}
-		out := performance{system: &system, story: story.Of(p.Steps, r), struck: r.Struck}
+		out := result{system: &system, baseline: baseline.Of(p.Steps, r), happened: r.FaultHappened}
 		for _, request := range transport.Sent(r.Calls).Writes() {
-			out.writes = append(out.writes, r.World.Plain(request.String()))
+			out.writes = append(out.writes, r.Cluster.Plain(request.String()))
 		}
 		slices.Sort(out.writes)
-		state, err := r.World.State()
+		state, err := r.Cluster.State()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,8 +125,8 @@ func playedOn(t *testing.T, server bool) func(t *testing.T, p run.Plot) performa
 }
 
 // replaces reports whether somebody puts another object in the place of one that the operator deletes.
-func replaces(c story.Case) bool {
-	return slices.ContainsFunc(c.Plot.Variant.Inject, func(n *transport.Injection) bool { return n.Fault == transport.FaultReplaced })
+func replaces(c baseline.Case) bool {
+	return slices.ContainsFunc(c.Spec.Variant.Inject, func(n *transport.Injection) bool { return n.Fault == transport.FaultReplaced })
 }
 
 var inTest = regexp.MustCompile(" " + description.TestNamespace + "(/|#|$)") // in a request

@@ -13,8 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// isThere reports whether the API server has the owner, and nobody has deleted it.
-func isThere(ctx context.Context, live client.Reader, owner *widget.Widget) (bool, error) {
+// exists reports whether the API server has the owner, and nobody has deleted it.
+func exists(ctx context.Context, live client.Reader, owner *widget.Widget) (bool, error) {
 	latest := &widget.Widget{}
 	if err := live.Get(ctx, client.ObjectKeyFromObject(owner), latest); err != nil {
 		return false, client.IgnoreNotFound(err)
@@ -43,7 +43,7 @@ func markWithoutReference(asks bool) work {
 			return result, err
 		}
 		if asks {
-			if there, err := isThere(ctx, a.live, w); err != nil || !there {
+			if there, err := exists(ctx, a.live, w); err != nil || !there {
 				return ctrl.Result{}, err
 			}
 		}

@@ -42,10 +42,10 @@ func TestConvergeWithSeveralOwners(t *testing.T) {
 
 // A reconciler that adds the part of each owner to the child, and never takes it out, is caught when one owner of several
 // goes.
-func TestConvergeCatchesTheShareOfAnOwnerThatIsGone(t *testing.T) {
+func TestConvergeFindsEntriesOfDeletedOwners(t *testing.T) {
 	t.Parallel()
 	out, err := reconciletest.Explore(t.Context(), sharedSystem(func(mgr manager.Manager) error {
-		return builder.ControllerManagedBy(mgr).Named("sharer").For(&widget.Widget{}).Complete(sharer{mgr.GetClient()})
+		return builder.ControllerManagedBy(mgr).Named("sharer").For(&widget.Widget{}).Complete(sharedReconciler{mgr.GetClient()})
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestConvergeCatchesTheShareOfAnOwnerThatIsGone(t *testing.T) {
 		return f.Check == check.State && f.Case == "no fault, A-less"
 	})
 	if !caught {
-		t.Errorf("%d cases, and the share that stays is not caught; findings: %v", out.Cases, out.Findings)
+		t.Errorf("%d cases, and the remaining entry is not found; findings: %v", out.Cases, out.Findings)
 	}
 }
 
@@ -154,10 +154,10 @@ func (r reading) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{c}
 }
 
-// sharer puts the part of each widget into the ConfigMap of its ref, as people do it without groups.
-type sharer struct{ client.Client }
+// sharedReconciler puts the part of each widget into the ConfigMap of its ref, as people do it without groups.
+type sharedReconciler struct{ client.Client }
 
-func (s sharer) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+func (s sharedReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	w := &widget.Widget{}
 	if err := s.Get(ctx, request.NamespacedName, w); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)

@@ -15,12 +15,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// hands are the work of the traits about what others, or other owners, have done in the meantime.
-func hands() map[trait]work {
+// foreignWrites are the work of the traits about what others, or other owners, have done in the meantime.
+func foreignWrites() map[trait]work {
 	return map[trait]work{
 		"finalizer patched":                  finalizerPatched(false),
 		"finalizer patched with its version": finalizerPatched(true),
-		"owner written whole after a conflict": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"entire owner written after a conflict": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			if w.Annotations["test/seen"] == w.Spec.Message {
 				return ctrl.Result{}, nil
 			}
@@ -34,11 +34,11 @@ func hands() map[trait]work {
 				return a.Update(ctx, w)
 			}))
 		},
-		"Job made again while the old one goes": jobOfTheSpec,
-		"mark without a reference":              markWithoutReference(false),
+		"Job recreated while the old one is being deleted": jobOfTheSpec,
+		"annotation without an owner reference":            markWithoutReference(false),
 
-		"mark without a reference, of an owner that is there": markWithoutReference(true),
-		"entries of all owners": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"annotation without an owner reference, of an existing owner": markWithoutReference(true),
+		"shared object with entries of all owners": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			var all widget.WidgetList
 			if err := a.List(ctx, &all, client.InNamespace(w.Namespace)); err != nil {
 				return ctrl.Result{}, err

@@ -19,10 +19,10 @@ func TestInvariants(t *testing.T) {
 			reconciletest.Always("a Deployment has at least one replica", func(d *appsv1.Deployment) bool { return *d.Spec.Replicas > 0 }),
 		},
 		Accepted: []reconciletest.Acceptance{
-			{Check: check.State, About: "spec.replicas", Reason: "an autoscaler has the replicas"},
+			{Check: check.State, About: "spec.replicas", Reason: "an autoscaler sets the replicas"},
 		},
 	}
-	right := appSystem("replicas are left to others")
+	right := appSystem("replicas owned by an autoscaler")
 	right.Invariants, right.Accepted, right.Cases = rules.Invariants, rules.Accepted, 5
 	reconciletest.Converge(t, right)
 

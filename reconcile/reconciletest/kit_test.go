@@ -121,7 +121,7 @@ func TestRights(t *testing.T) {
 	}
 	s.Run(t)
 	s.System.Rules[1].Verbs = []string{"get", "list", "watch"}
-	fails(t, "want Deployment.apps default/web, but it is not there", s.Run)
+	fails(t, "want Deployment.apps default/web, but it does not exist", s.Run)
 }
 
 func TestPurity(t *testing.T) {
@@ -140,7 +140,7 @@ func TestPurity(t *testing.T) {
 		return keys
 	}
 	lint.Purity(t, given, sortedKeys, lint.Shuffle{"Names"})
-	fails(t, "gives another result", func(t testing.TB) {
+	fails(t, "returns another result", func(t testing.TB) {
 		lint.Purity(t, given, func(i input) any {
 			var keys []string
 			for key := range i.Data {
@@ -152,7 +152,7 @@ func TestPurity(t *testing.T) {
 	fails(t, "1 of its lists in another order", func(t testing.TB) {
 		lint.Purity(t, given, func(i input) any { return i.Names }, lint.Shuffle{"Names"})
 	})
-	fails(t, "the function has changed its input", func(t testing.TB) {
+	fails(t, "the function changed its input", func(t testing.TB) {
 		lint.Purity(t, given, func(i input) any {
 			i.Data["d"] = "4"
 			return nil

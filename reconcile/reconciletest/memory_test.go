@@ -57,12 +57,12 @@ func TestCatchesByOneCase(t *testing.T) {
 	}
 	t.Setenv(reconciletest.EnvSeed, "1") // which two requests fail in one run is drawn
 	for fault, only := range map[trait]string{
-		"rests after three failures":             " several times of ",
+		"stops after three failures":             " several times of ",
 		"leaves out the second child that fails": ", and ",
-		"record remembered by its maker":         "two instances overlap",
-		"mark without a reference":               "restart into the cache of before, of Widget alone",
-		"optional child asked for once":          "at rest: not served: ",
-		"optional child stops the rest":          "at rest: not served: ",
+		"record kept in memory only":             "two instances overlap",
+		"annotation without an owner reference":  "restart with the previous cache, of Widget alone",
+		"optional child tried only once":         "steady state: not served: ",
+		"optional child blocks other children":   "steady state: not served: ",
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			out, err := reconciletest.Explore(t.Context(), appSystem(fault))
@@ -70,19 +70,19 @@ func TestCatchesByOneCase(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(out.Findings) == 0 {
-				t.Fatalf("%d cases, and none has caught it", out.Cases)
+				t.Fatalf("%d cases, none finds it", out.Cases)
 			}
 			t.Logf("%d findings, the first: %s", len(out.Findings), out.Findings[0])
 			other := slices.DeleteFunc(slices.Clone(out.Findings), func(f reconciletest.Finding) bool { return strings.Contains(f.Case, only) })
 			for _, f := range other {
-				t.Errorf("caught by another case: %s", f)
+				t.Errorf("found by another case: %s", f)
 			}
 			first := out.Findings[0]
 			t.Setenv(reconciletest.EnvCase, first.Case)
 			t.Setenv(reconciletest.EnvSeed, "2")
 			again, err := reconciletest.Explore(t.Context(), appSystem(fault))
 			if err != nil || again.Cases != 1 || !slices.Contains(again.Findings, first) {
-				t.Errorf("want the finding again, from the case alone and whatever the seed, got %v and %v", again, err)
+				t.Errorf("want the same finding from the single case for each seed, got %v and %v", again, err)
 			}
 		})
 	}

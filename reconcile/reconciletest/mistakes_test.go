@@ -27,7 +27,7 @@ type work func(ctx context.Context, a *app, owner *widget.Widget) (ctrl.Result, 
 // extras are the work of the traits that have some.
 func extras() map[trait]work {
 	return map[trait]work{
-		"first of all": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"object claimed by the first owner": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			first := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "first"}}
 			_, err := controllerutil.CreateOrUpdate(ctx, a.Client, first, func() error {
 				err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: first.Data["is"]}, &widget.Widget{})
@@ -38,7 +38,7 @@ func extras() map[trait]work {
 			})
 			return ctrl.Result{}, alive(w, err)
 		},
-		"owner of the pass in a field": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"owner of the pass stored in the reconciler": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			a.current = w.Name
 			shared := &corev1.ConfigMap{}
 			if err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Spec.Ref}, shared); err != nil {
@@ -47,7 +47,7 @@ func extras() map[trait]work {
 			title := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-title"}}
 			return ctrl.Result{}, a.store(ctx, w, title, func() { title.Data = map[string]string{"of": a.current} })
 		},
-		"Job from the future is run again": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"Job recreated after the clock is set back": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			job := &batchv1.Job{}
 			err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-job"}, job)
 			if err == nil && job.CreationTimestamp.After(a.clock.Now()) {
@@ -58,7 +58,7 @@ func extras() map[trait]work {
 			}
 			return ctrl.Result{}, alive(w, err)
 		},
-		"takes over what others control": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"takes over objects of other controllers": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-0"}}
 			_, err := controllerutil.CreateOrUpdate(ctx, a.Client, config, func() error {
 				config.Data = map[string]string{"message": w.Spec.Message}
@@ -96,7 +96,7 @@ func extras() map[trait]work {
 			a.events.Eventf(w, corev1.EventTypeNormal, "Reconciled", "pass %d", a.failures[w.Name])
 			return ctrl.Result{}, nil
 		},
-		"time of the pass in the status": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"current time in the status": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			now := time.Now().UTC().Format(time.RFC3339)
 			if w.Status.State == now {
 				return ctrl.Result{}, nil
@@ -111,19 +111,19 @@ func extras() map[trait]work {
 			w.Status.State = time.Now().UTC().Format(time.RFC3339)
 			return ctrl.Result{}, nil
 		},
-		"time of the pass in a child": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"current time in a child": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-time"}}
 			return ctrl.Result{}, alive(w, a.store(ctx, w, config, func() {
 				config.Data = map[string]string{"at": time.Now().UTC().Format(time.RFC3339)}
 			}))
 		},
-		"Job is run again": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"Job recreated after its TTL": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{}, alive(w, a.job(ctx, w, w.Name+"-job"))
 		},
-		"Job of the day": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"Job named by the date": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{}, alive(w, a.job(ctx, w, w.Name+a.clock.Now().Format("-20060102")))
 		},
-		"Job is remembered": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"Job recorded in the status": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			if apimeta.IsStatusConditionTrue(w.Status.Conditions, "Ran") {
 				return ctrl.Result{}, nil
 			}
@@ -140,25 +140,25 @@ func extras() map[trait]work {
 			}
 			return ctrl.Result{}, nil
 		},
-		"makes children while it goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"creates children during deletion": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.cleanup(ctx, w, func() error { return a.settings(ctx, w) })
 		},
-		"child in the foreground": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"foreground deletion recreates a child": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			if result, err := a.cleanup(ctx, w, func() error { return nil }); err != nil {
 				return result, err
 			}
 			return ctrl.Result{}, a.password(ctx, w)
 		},
-		"child in the foreground, without a finalizer": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"foreground deletion, without a finalizer": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{}, a.password(ctx, w)
 		},
-		"farewell in its namespace": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"creates an object in a terminating namespace": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.cleanup(ctx, w, func() error {
 				config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name + "-farewell"}}
 				return a.store(ctx, w, config, func() {})
 			})
 		},
-		"finalizer waits for a child": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"finalizer waits for a child in foreground deletion": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.cleanup(ctx, w, func() error {
 				config := &corev1.ConfigMap{}
 				return a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-settings"}, config)
@@ -184,10 +184,10 @@ func extras() map[trait]work {
 		"generated name": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{}, a.generated(ctx, w, a.Client)
 		},
-		"generated name, looked for live": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"generated name, listed live": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{}, a.generated(ctx, w, a.live)
 		},
-		"replaces what is not ready": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"recreates children that are not ready": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			d := &appsv1.Deployment{}
 			err := a.Get(ctx, client.ObjectKeyFromObject(w), d)
 			if err == nil && d.Status.ObservedGeneration == d.Generation && d.Status.UnavailableReplicas > 0 {
@@ -208,17 +208,17 @@ func extras() map[trait]work {
 			}
 			return ctrl.Result{}, a.Patch(ctx, child, client.Apply, client.FieldOwner("app"), client.ForceOwnership) //nolint:staticcheck // as many operators do
 		},
-		"spins while a child goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"requeues while a child is being deleted": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.going(ctx, w, time.Millisecond)
 		},
-		"waits while a child goes": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"waits while a child is being deleted": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.going(ctx, w, 20*time.Second)
 		},
-		"child of an owner elsewhere": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"owner in another namespace": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: w.Name}}
 			return ctrl.Result{}, alive(w, a.refer(ctx, w, config))
 		},
-		"cluster-wide child of an owner": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"cluster-scoped child of a namespaced owner": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: w.Name}}
 			return ctrl.Result{}, alive(w, a.refer(ctx, w, role))
 		},
@@ -244,20 +244,20 @@ func extras() map[trait]work {
 			}
 			return ctrl.Result{}, client.IgnoreNotFound(err)
 		},
-		"fails although all is well": func(_ context.Context, _ *app, w *widget.Widget) (ctrl.Result, error) {
+		"fails although everything is ready": func(_ context.Context, _ *app, w *widget.Widget) (ctrl.Result, error) {
 			if w.Status.ObservedGeneration > 0 && w.DeletionTimestamp.IsZero() {
 				return ctrl.Result{}, errors.New("no backup is configured")
 			}
 			return ctrl.Result{}, nil
 		},
-		"asks for another pass": func(_ context.Context, _ *app, w *widget.Widget) (ctrl.Result, error) {
+		"requeues without end": func(_ context.Context, _ *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{Requeue: w.Status.ObservedGeneration == w.Generation}, nil
 		},
-		"fails until all is well": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"fails until everything is ready": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			d := &appsv1.Deployment{}
 			err := a.Get(ctx, client.ObjectKeyFromObject(w), d)
-			told := !apimeta.IsStatusConditionTrue(w.Status.Conditions, "Ready")
-			if err == nil && told && w.DeletionTimestamp.IsZero() && d.Status.ReadyReplicas < *d.Spec.Replicas && d.Status.ObservedGeneration == d.Generation {
+			notReady := !apimeta.IsStatusConditionTrue(w.Status.Conditions, "Ready")
+			if err == nil && notReady && w.DeletionTimestamp.IsZero() && d.Status.ReadyReplicas < *d.Spec.Replicas && d.Status.ObservedGeneration == d.Generation {
 				return ctrl.Result{}, errors.New("not ready yet")
 			}
 			return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -306,13 +306,13 @@ func extras() map[trait]work {
 			d.Spec.Replicas = &none
 			return ctrl.Result{}, a.Update(ctx, d)
 		},
-		"record remembered by its maker": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
+		"record kept in memory only": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return ctrl.Result{}, alive(w, a.record(ctx, w))
 		},
-		"optional child":                optionalChild,
-		"optional child asked for once": optionalChild,
-		"optional child stops the rest": optionalChild,
-		"optional child tried at once":  optionalChild,
+		"optional child":                         optionalChild,
+		"optional child tried only once":         optionalChild,
+		"optional child blocks other children":   optionalChild,
+		"optional child retried without backoff": optionalChild,
 		"safe mode after two starts": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 			return a.careful(ctx, w)
 		},

@@ -54,7 +54,7 @@ func (a *app) job(ctx context.Context, w *widget.Widget, name string) error {
 			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "example.com/job"}},
 		}}},
 	}
-	if a.trait == "Job from the future is run again" {
+	if a.trait == "Job recreated after the clock is set back" {
 		job.Spec.TTLSecondsAfterFinished = nil
 	}
 	if !w.DeletionTimestamp.IsZero() {

@@ -31,7 +31,7 @@ type Without struct {
 	Tracker bool
 }
 
-var errNothingOff = errors.New("needs: nothing is set: want the part of the SDK that the operator has to do without")
+var errNothingOff = errors.New("needs: want at least one part of the SDK to disable")
 
 // Needs fails the test unless the scenario passes, and fails with a part of the SDK disabled. It proves that an example depends on that
 // part. scenario is called for each of the two runs, because stand-ins may have state.
@@ -42,16 +42,16 @@ func Needs(t testing.TB, part Without, scenario func() Scenario) {
 	}
 	wrong, err := scenario().findings(t)
 	if err != nil {
-		t.Errorf("with the whole SDK: %v", err)
+		t.Errorf("with the complete SDK: %v", err)
 	}
 	for _, one := range wrong {
-		t.Errorf("with the whole SDK: %s", one)
+		t.Errorf("with the complete SDK: %s", one)
 	}
-	poor := scenario()
-	poor.System = without(poor.System, part)
-	wrong, err = poor.findings(t)
+	limited := scenario()
+	limited.System = without(limited.System, part)
+	wrong, err = limited.findings(t)
 	if len(wrong) == 0 {
-		t.Errorf("holds without %+v", part)
+		t.Errorf("the scenario passes without %+v", part)
 	}
 	t.Logf("without %+v: %v\n%s", part, err, strings.Join(wrong, "\n"))
 }
@@ -68,9 +68,9 @@ func without(s System, part Without) System {
 	s.Setup = func(mgr manager.Manager) error {
 		whole, ok := mgr.(*run.TestManager)
 		if !ok {
-			return errors.New("needs: not the manager of a test")
+			return errors.New("needs: the manager is not one of reconciletest")
 		}
-		p := poorManager{TestManager: whole, part: part}
+		p := limitedManager{TestManager: whole, part: part}
 		for _, owner := range s.Owners {
 			gvk, err := apiutil.GVKForObject(owner, whole.GetScheme())
 			if err != nil {
@@ -83,71 +83,71 @@ func without(s System, part Without) System {
 	return s
 }
 
-// poorManager provides a client and a cache with a part disabled.
-type poorManager struct {
+// limitedManager provides a client and a cache with a part disabled.
+type limitedManager struct {
 	*run.TestManager
 	part   Without
 	owners []schema.GroupKind
 }
 
-func (m poorManager) GetClient() client.Client { return poorClient{m.TestManager.GetClient(), m} }
-func (m poorManager) GetCache() cache.Cache    { return poorCache{m.TestManager.GetCache(), m} }
+func (m limitedManager) GetClient() client.Client { return limitedClient{m.TestManager.GetClient(), m} }
+func (m limitedManager) GetCache() cache.Cache    { return limitedCache{m.TestManager.GetCache(), m} }
 
 // owns reports whether the controllers reconcile the kind of an object.
-func (m poorManager) owns(object runtime.Object) bool {
+func (m limitedManager) owns(object runtime.Object) bool {
 	gvk, err := apiutil.GVKForObject(object, m.GetScheme())
 	return err == nil && slices.Contains(m.owners, gvk.GroupKind())
 }
 
-// poorClient acknowledges requests that it does not send.
-type poorClient struct {
+// limitedClient acknowledges requests that it does not send.
+type limitedClient struct {
 	client.Client
-	manager poorManager
+	manager limitedManager
 }
 
-func (c poorClient) Create(ctx context.Context, object client.Object, opts ...client.CreateOption) error {
+func (c limitedClient) Create(ctx context.Context, object client.Object, opts ...client.CreateOption) error {
 	if c.manager.part.Apply && !c.manager.owns(object) {
 		return nil
 	}
 	return c.Client.Create(ctx, object, opts...)
 }
 
-func (c poorClient) Patch(ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption) error {
+func (c limitedClient) Patch(ctx context.Context, object client.Object, patch client.Patch, opts ...client.PatchOption) error {
 	if c.manager.part.Apply && !c.manager.owns(object) {
 		return nil
 	}
 	return c.Client.Patch(ctx, object, patch, opts...)
 }
 
-func (c poorClient) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
+func (c limitedClient) Delete(ctx context.Context, object client.Object, opts ...client.DeleteOption) error {
 	if c.manager.part.Prune {
 		return nil
 	}
 	return c.Client.Delete(ctx, object, opts...)
 }
 
-// poorCache answers reads, and drops the events of objects without a controller reference.
-type poorCache struct {
+// limitedCache answers reads, and drops the events of objects without a controller reference.
+type limitedCache struct {
 	cache.Cache
-	manager poorManager
+	manager limitedManager
 }
 
-func (c poorCache) GetInformer(ctx context.Context, object client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
+func (c limitedCache) GetInformer(ctx context.Context, object client.Object, opts ...cache.InformerGetOption) (cache.Informer, error) {
 	informer, err := c.Cache.GetInformer(ctx, object, opts...)
 	if err != nil || !c.manager.part.Tracker || c.manager.owns(object) {
 		return informer, err
 	}
-	return poorInformer{informer}, nil
+	return limitedInformer{informer}, nil
 }
 
-// poorInformer delivers only events of objects with a controller reference.
-type poorInformer struct{ cache.Informer }
+// limitedInformer delivers only events of objects with a controller reference.
+type limitedInformer struct{ cache.Informer }
 
-func (i poorInformer) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
+func (i limitedInformer) AddEventHandler(handler toolscache.ResourceEventHandler) (toolscache.ResourceEventHandlerRegistration, error) {
 	return i.Informer.AddEventHandler(ofControlled(handler))
 }
 
-func (i poorInformer) AddEventHandlerWithOptions(
+func (i limitedInformer) AddEventHandlerWithOptions(
 	handler toolscache.ResourceEventHandler, options toolscache.HandlerOptions,
 ) (toolscache.ResourceEventHandlerRegistration, error) {
 	return i.Informer.AddEventHandlerWithOptions(ofControlled(handler), options)

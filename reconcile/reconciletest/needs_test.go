@@ -55,7 +55,7 @@ func TestNeeds(t *testing.T) {
 	for _, idle := range []reconciletest.Without{{Prune: true}, {Tracker: true}} { // nothing goes, and children lead to their owner
 		fails(t, "holds without", func(t testing.TB) { reconciletest.Needs(t, idle, made) })
 	}
-	fails(t, "with the whole SDK: ConfigMap default/web-2 (-want +got)", func(t testing.TB) {
+	fails(t, "with the complete SDK: ConfigMap default/web-2 (-want +got)", func(t testing.TB) {
 		reconciletest.Needs(t, reconciletest.Without{Apply: true}, another)
 	})
 }

@@ -13,7 +13,7 @@ import (
 // What no run reaches is printed: a test that passes has not shown more than it has tried.
 func TestNotes(t *testing.T) {
 	t.Setenv(reconciletest.EnvCase, "no fault, A")
-	system := appSystem("watches a Job that nobody makes")
+	system := appSystem("watches a Job that is never created")
 	system.Optional = []schema.GroupKind{{Group: "monitoring.example.com", Kind: "Probe"}}
 	system.StandIns = nil
 	system.Rules = []rbacv1.PolicyRule{
@@ -21,14 +21,14 @@ func TestNotes(t *testing.T) {
 		{APIGroups: []string{""}, Resources: []string{"services", "configmaps"}, Verbs: []string{"list", "create", "delete"}},
 	}
 	want := []string{
-		"not tried: what follows when Widget.test.reconcilekit.dev default/web is ready, as it is not at the end of A: Waiting",
-		"not tried: what follows when Widget.test.reconcilekit.dev default/web is ready, as it is not at the end of B: Waiting",
-		"not tried: a prune, as System.Change takes nothing away that the operator deletes",
-		"not tried: children of the kind Probe.monitoring.example.com of System.Optional, as no run has made one",
-		"not tried: objects of the kind Job, which the operator reads from its cache, as no run has one",
-		"not tried: create services, which System.Rules allow, as no run sends it",
-		"not tried: delete configmaps, which System.Rules allow, as no run sends it",
-		"not tried: delete services, which System.Rules allow, as no run sends it",
+		"not tried: what happens once Widget.test.reconcilekit.dev default/web is ready, because it is not ready at the end of A: Waiting",
+		"not tried: what happens once Widget.test.reconcilekit.dev default/web is ready, because it is not ready at the end of B: Waiting",
+		"not tried: a prune, because System.Change removes nothing that the operator deletes",
+		"not tried: children of the kind Probe.monitoring.example.com of System.Optional, because no run creates one",
+		"not tried: objects of the kind Job, which the operator reads from its cache, because no run has one",
+		"not tried: create services, which System.Rules allow, because no run sends it",
+		"not tried: delete configmaps, which System.Rules allow, because no run sends it",
+		"not tried: delete services, which System.Rules allow, because no run sends it",
 		"not tried: children that become ready or fail; set System.StandIns",
 	}
 	if diff := cmp.Diff(want, explore(t, system).Notes); diff != "" {
@@ -37,12 +37,12 @@ func TestNotes(t *testing.T) {
 }
 
 // A workload of another controller makes no owner ready; that an owner still says so from before may be meant, and is noted.
-func TestNoteOfReliance(t *testing.T) {
-	t.Setenv(reconciletest.EnvCase, "A: at rest: somebody else's Deployment.apps default/web")
+func TestNoteOfForeignDependency(t *testing.T) {
+	t.Setenv(reconciletest.EnvCase, "A: steady state: another controller's Deployment.apps default/web")
 	got := explore(t, appSystem(""))
 	want := []string{
-		"worth a look: Widget.test.reconcilekit.dev default/web reports ready although Deployment.apps default/web belongs to another controller",
-		"not tried: a prune, as System.Change takes nothing away that the operator deletes",
+		"to check: Widget.test.reconcilekit.dev default/web reports ready although Deployment.apps default/web belongs to another controller",
+		"not tried: a prune, because System.Change removes nothing that the operator deletes",
 	}
 	if diff := cmp.Diff(want, got.Notes); diff != "" || len(got.Findings) > 0 {
 		t.Errorf("findings %v, notes (-want +got):\n%s", got.Findings, diff)

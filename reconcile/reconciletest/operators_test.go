@@ -51,7 +51,7 @@ type app struct {
 	known    map[string]bool
 	failures map[string]int
 	outside  map[string]string // of the trait "external"
-	current  string            // of the trait "owner of the pass in a field"
+	current  string            // of the trait "owner of the pass stored in the reconciler"
 	busy     sync.Mutex        // of the trait "skips while another pass runs"
 }
 
@@ -59,7 +59,7 @@ func appSystem(t trait) reconciletest.System {
 	return reconciletest.System{
 		Setup: func(mgr manager.Manager) error {
 			a := newApp(mgr, t)
-			for _, traits := range []map[trait]work{extras(), strict(), hands(), drawnNames()} {
+			for _, traits := range []map[trait]work{extras(), strict(), foreignWrites(), randomNames()} {
 				if traits[t] != nil {
 					a.extra = traits[t]
 				}
@@ -119,7 +119,7 @@ func (a *app) setup(mgr manager.Manager) error {
 	if len(optional(a.trait)) > 0 {
 		b = b.Owns(&policyv1.PodDisruptionBudget{})
 	}
-	if a.trait == "entries of all owners" {
+	if a.trait == "shared object with entries of all owners" {
 		b = b.Watches(&widget.Widget{}, handler.EnqueueRequestsFromMapFunc(a.neighbours))
 	}
 	if a.trait != "reference not watched" {
@@ -133,14 +133,14 @@ func (a *app) setup(mgr manager.Manager) error {
 				if w.Spec.Ref == o.GetName() || o.GetName() == "first" || o.GetName() == w.Name+"-mark" {
 					out = append(out, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&w)})
 				}
-				if a.trait == "reference wakes the first only" && len(out) > 0 {
+				if a.trait == "reference triggers only the first owner" && len(out) > 0 {
 					break
 				}
 			}
 			return out
 		}))
 	}
-	if slices.Contains([]trait{"several workers", "owner of the pass in a field", "skips while another pass runs", "first of all"}, a.trait) {
+	if slices.Contains([]trait{"several workers", "owner of the pass stored in the reconciler", "skips while another pass runs", "object claimed by the first owner"}, a.trait) {
 		b = b.WithOptions(controller.Options{MaxConcurrentReconciles: 2})
 	}
 	return b.Complete(a)
@@ -166,7 +166,7 @@ func (a *app) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result,
 		return ctrl.Result{}, nil
 	}
 	if a.trait == "event in every pass" {
-		a.events.Event(owner, corev1.EventTypeNormal, "Reconciled", "all is well")
+		a.events.Event(owner, corev1.EventTypeNormal, "Reconciled", "everything is ready")
 	}
 	if a.trait == "gives up" && a.failures[request.String()] > 3 {
 		return ctrl.Result{}, nil
@@ -175,7 +175,7 @@ func (a *app) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result,
 	if err != nil {
 		return a.failed(request, err)
 	}
-	if a.trait == "rests after three failures" {
+	if a.trait == "stops after three failures" {
 		a.failures[request.String()] = 0
 	}
 	return ctrl.Result{RequeueAfter: after}, a.status(ctx, owner)
@@ -187,14 +187,14 @@ func (a *app) failed(request ctrl.Request, err error) (ctrl.Result, error) {
 	defer a.mu.Unlock()
 	a.failures[request.String()]++
 	switch {
-	case a.trait == "refusal retried at once":
+	case a.trait == "refusal retried without backoff":
 		return ctrl.Result{RequeueAfter: 10 * time.Millisecond}, nil
-	case a.trait == "rests after three failures" && a.failures[request.String()] == 3:
+	case a.trait == "stops after three failures" && a.failures[request.String()] == 3:
 		a.failures[request.String()] = 0
 		return ctrl.Result{}, nil
 	case a.trait == "waits an hour after a refusal":
 		return ctrl.Result{RequeueAfter: time.Hour}, nil
-	case a.trait == "invalid is the last word" && apierrors.IsInvalid(err):
+	case a.trait == "invalid specs are not retried" && apierrors.IsInvalid(err):
 		return ctrl.Result{}, ctrl.TerminalError(err)
 	}
 	return ctrl.Result{}, err
@@ -240,11 +240,11 @@ func (a *app) reference(ctx context.Context, owner *widget.Widget) (checksum str
 	key := client.ObjectKey{Namespace: owner.Namespace, Name: owner.Spec.Ref}
 	if err = a.Get(ctx, key, config); err != nil {
 		switch {
-		case a.trait == "read error taken for absent", apierrors.IsNotFound(err):
+		case a.trait == "read error handled as not found", apierrors.IsNotFound(err):
 			replicas, err = 0, nil
 		}
 	}
-	if a.trait == "live read error taken for empty" {
+	if a.trait == "live read error handled as an empty list" {
 		var list corev1.ConfigMapList
 		if a.live.List(ctx, &list, client.InNamespace(owner.Namespace)) != nil {
 			replicas = 0
@@ -271,7 +271,7 @@ func (a *app) store(ctx context.Context, owner *widget.Widget, obj client.Object
 
 func (a *app) settings(ctx context.Context, owner *widget.Widget) error {
 	name := owner.Name + "-settings"
-	if a.trait == "one name for all owners" {
+	if a.trait == "one child name for all owners" {
 		name = "settings"
 		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: name}}
 		_, err := controllerutil.CreateOrUpdate(ctx, a.Client, config, func() error {
@@ -280,7 +280,7 @@ func (a *app) settings(ctx context.Context, owner *widget.Widget) error {
 		})
 		return err
 	}
-	if a.trait == "remembers what is made" {
+	if a.trait == "remembers created children in memory" {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if done := a.known[name+owner.Spec.Message]; done {
@@ -289,7 +289,7 @@ func (a *app) settings(ctx context.Context, owner *widget.Widget) error {
 		a.known[name+owner.Spec.Message] = true
 	}
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: name}}
-	if a.trait == "prunes what is not its own" {
+	if a.trait == "prunes children of other owners" {
 		var all corev1.ConfigMapList
 		if err := a.List(ctx, &all, client.InNamespace(owner.Namespace), client.MatchingLabels{"app": "demo"}); err != nil {
 			return err
@@ -308,10 +308,10 @@ func (a *app) settings(ctx context.Context, owner *widget.Widget) error {
 		}
 		config.Data = map[string]string{"message": owner.Spec.Message, "note": owner.Annotations["test/note"]}
 		config.Labels = map[string]string{"app": "demo"}
-		if a.trait == "takes annotations of others away" {
+		if a.trait == "removes foreign annotations" {
 			config.Annotations = nil
 		}
-		if a.trait == "annotations written anew" {
+		if a.trait == "annotations replaced" {
 			config.Annotations = map[string]string{"test/of": owner.Name}
 		}
 	})
@@ -320,14 +320,14 @@ func (a *app) settings(ctx context.Context, owner *widget.Widget) error {
 func (a *app) password(ctx context.Context, owner *widget.Widget) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name}}
 	return a.store(ctx, owner, secret, func() {
-		if secret.Data["password"] != nil && a.trait != "password drawn with every change" {
+		if secret.Data["password"] != nil && a.trait != "new password for each change" {
 			return
 		}
-		if a.trait == "password drawn with every change" && secret.Annotations["test/for"] == owner.Spec.Message {
+		if a.trait == "new password for each change" && secret.Annotations["test/for"] == owner.Spec.Message {
 			return
 		}
 		secret.Data = map[string][]byte{"password": []byte(rand.Text())}
-		if a.trait == "password drawn with every change" {
+		if a.trait == "new password for each change" {
 			secret.Annotations = map[string]string{"test/for": owner.Spec.Message}
 		}
 	})
@@ -342,10 +342,10 @@ func (a *app) deployment(ctx context.Context, owner *widget.Widget, checksum str
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name}}
 	return a.store(ctx, owner, d, func() {
 		made := d.ResourceVersion != ""
-		if made && a.trait == "never looks at what it has made" && owner.Status.ObservedGeneration == owner.Generation {
+		if made && a.trait == "does not watch its children" && owner.Status.ObservedGeneration == owner.Generation {
 			return
 		}
-		if !made || a.trait != "replicas are left to others" {
+		if !made || a.trait != "replicas owned by an autoscaler" {
 			d.Spec.Replicas = &replicas
 		}
 		if !made || a.trait == "selector follows the spec" {
@@ -400,11 +400,11 @@ func (a *app) status(ctx context.Context, owner *widget.Widget) error {
 	})
 	before := owner.DeepCopyObject().(*widget.Widget)
 	switch a.trait {
-	case "generation of the Deployment not looked at":
+	case "ignores the Deployment's generation":
 		ready = d.Status.ReadyReplicas > 0 && available
-	case "ready when the Deployment is there":
+	case "ready once the Deployment exists":
 		ready = true
-	case "ready for ever":
+	case "stays ready":
 		ready = ready && available || apimeta.IsStatusConditionTrue(owner.Status.Conditions, "Ready")
 	default:
 		ready = ready && available

@@ -36,9 +36,9 @@ func optionalChild(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, 
 	case !apimeta.IsNoMatchError(err):
 	case a.trait == "optional child":
 		err = nil
-	case a.trait == "optional child asked for once":
+	case a.trait == "optional child tried only once":
 		a.known[lacking], err = true, nil
-	case a.trait == "optional child tried at once":
+	case a.trait == "optional child retried without backoff":
 		return ctrl.Result{RequeueAfter: time.Millisecond}, nil
 	}
 	return ctrl.Result{}, err

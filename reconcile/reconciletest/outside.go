@@ -5,11 +5,11 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// OutsideOf returns the result of System.Outside for the world of a manager that Setup receives, nil for any other manager.
+// OutsideOf returns the result of System.Outside for the cluster of a manager that Setup receives, nil for any other manager.
 func OutsideOf(mgr manager.Manager) any {
 	if m, ok := mgr.(*run.TestManager); ok {
 		return m.Outside()
@@ -17,5 +17,5 @@ func OutsideOf(mgr manager.Manager) any {
 	return nil
 }
 
-// OutsideFrom returns the result of System.Outside for the world of a [StandIn]'s context, nil for any other context.
-func OutsideFrom(ctx context.Context) any { return world.OutsideFrom(ctx) }
+// OutsideFrom returns the result of System.Outside for the cluster of a [StandIn]'s context, nil for any other context.
+func OutsideFrom(ctx context.Context) any { return cluster.OutsideFrom(ctx) }

@@ -29,8 +29,8 @@ type queues struct {
 }
 
 var (
-	errAway    = health.NewError(health.Infrastructure, "QueuesAway", "the queues do not answer", errors.New("away"))
-	errForeign = errors.New("the key is not that of the owner")
+	errAway    = health.NewError(health.Infrastructure, "QueuesAway", "the queues do not respond", errors.New("away"))
+	errForeign = errors.New("the key belongs to another owner")
 )
 
 func (q *queues) call() error {
@@ -108,8 +108,8 @@ func (r *queueing) PlanResources(_ context.Context, rc reconcile.ReconcileContex
 	return plan, nil
 }
 
-// TestConvergeWithAStubThatIsAway checks that a stub which is away for its first calls makes no case red, refused writes of the owner included.
-func TestConvergeWithAStubThatIsAway(t *testing.T) {
+// TestConvergeWithAnUnavailableStub checks that a stub which is away for its first calls makes no case red, refused writes of the owner included.
+func TestConvergeWithAnUnavailableStub(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("tries some 300 cases")

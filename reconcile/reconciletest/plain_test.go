@@ -29,16 +29,16 @@ type bug string
 
 const (
 	noBug          bug = "none"
-	gateOnCreated  bug = "gate on just-created"
-	lateInventory  bug = "inventory after apply"
+	gateOnCreated  bug = "waits for a child created in the same pass"
+	lateInventory  bug = "inventory written after the apply"
 	cachedCount    bug = "count from a cached list"
 	deleteByName   bug = "delete by name"
 	swallowedError bug = "swallowed error"
 	statusFirst    bug = "status before children"
-	lateFinalizer  bug = "late finalizer"
+	lateFinalizer  bug = "finalizer added after the children"
 	mapOrder       bug = "map order in the plan"
 	hotRetry       bug = "hot retry"
-	hastyPrune     bug = "prune on partial failure"
+	pruneOnFailure bug = "prune on partial failure"
 )
 
 const (
@@ -161,7 +161,7 @@ func (p *plain) hold(ctx context.Context, owner *widget.Widget) error {
 
 func (p *plain) plan(ctx context.Context, owner *widget.Widget) ([]*corev1.ConfigMap, error) {
 	var sources corev1.ConfigMapList
-	if err := p.live.List(ctx, &sources, client.MatchingLabels{"source": "yes"}); err != nil && p.bug != hastyPrune {
+	if err := p.live.List(ctx, &sources, client.MatchingLabels{"source": "yes"}); err != nil && p.bug != pruneOnFailure {
 		return nil, err
 	}
 	labels := map[string]string{partOf: owner.Name}
@@ -210,7 +210,7 @@ func (p *plain) ensure(ctx context.Context, owner *widget.Widget, child *corev1.
 	err := p.Get(ctx, client.ObjectKeyFromObject(child), current)
 	if apierrors.IsNotFound(err) {
 		if child.Namespace != owner.Namespace {
-			if there, err := isThere(ctx, p.live, owner); err != nil || !there {
+			if there, err := exists(ctx, p.live, owner); err != nil || !there {
 				return false, err
 			}
 		}
@@ -220,7 +220,7 @@ func (p *plain) ensure(ctx context.Context, owner *widget.Widget, child *corev1.
 		return false, err
 	}
 	if metav1.GetControllerOf(current) != nil && !metav1.IsControlledBy(current, owner) {
-		return false, errors.New("somebody else's")
+		return false, errors.New("the object belongs to another controller")
 	}
 	if equality.Semantic.DeepEqual(current.Data, child.Data) && current.Labels[partOf] == owner.Name {
 		return false, nil

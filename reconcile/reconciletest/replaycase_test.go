@@ -58,7 +58,7 @@ func TestCaseThatDoesNotExist(t *testing.T) {
 }
 
 // A limit draws cases, the same ones for one seed.
-func TestCasesAreDrawn(t *testing.T) {
+func TestCasesAreSampled(t *testing.T) {
 	system := plainSystem(noBug)
 	all := explore(t, system)
 	system.Cases = 20

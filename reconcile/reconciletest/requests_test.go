@@ -95,7 +95,7 @@ func TestInject(t *testing.T) {
 	t.Parallel()
 
 	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
-	broken := errors.New("cable cut")
+	broken := errors.New("connection reset")
 
 	cases := map[string]struct {
 		reason string
@@ -104,28 +104,28 @@ func TestInject(t *testing.T) {
 		stored bool
 	}{
 		"conflict before": {
-			reason: "an API error arrives as the server's answer",
+			reason: "an API error is returned as the server's response",
 			fault:  requests.Fault{Err: apierrors.NewConflict(deployments, "web", errors.New("changed"))},
 			check:  apierrors.IsConflict,
 		},
 		"throttled": {
-			reason: "what the server says about waiting is kept",
+			reason: "Retry-After is kept",
 			fault:  requests.Fault{Err: apierrors.NewServerTimeout(deployments, "create", 0)},
 			check:  apierrors.IsServerTimeout,
 		},
 		"connection before": {
-			reason: "any other error is one of the connection",
+			reason: "any other error is a connection error",
 			fault:  requests.Fault{Err: broken},
 			check:  func(err error) bool { return errors.Is(err, broken) },
 		},
 		"answer lost": {
-			reason: "the write is stored though the client sees a failure",
+			reason: "the write is stored though the client receives an error",
 			fault:  requests.Fault{Committed: true},
 			check:  func(err error) bool { return err != nil && !apierrors.IsAlreadyExists(err) },
 			stored: true,
 		},
 		"timeout after commit": {
-			reason: "an API error may come after the commit too",
+			reason: "an API error can follow the commit",
 			fault:  requests.Fault{Err: apierrors.NewTimeoutError("late", 0), Committed: true},
 			check:  apierrors.IsTimeout,
 			stored: true,

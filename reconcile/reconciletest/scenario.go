@@ -57,30 +57,30 @@ func (s Scenario) findings(t testing.TB) (wrong []string, err error) {
 	if err != nil {
 		t.Fatalf("scenario: ExpectYAML: %v", err)
 	}
-	r := run.Play(t.Context(), system, run.Plot{Steps: []description.Step{description.StepA}}, system.Namespace(t))
+	r := run.Execute(t.Context(), system, run.Spec{Steps: []description.Step{description.StepA}}, system.Namespace(t))
 	if r.Last == nil {
 		t.Fatal(r.Err)
 	}
 	defer r.Last.End()
 	for _, want := range append(slices.Clone(s.Expect), more...) {
-		if diff := r.World.Differs(want); diff != "" {
+		if diff := r.Cluster.Differs(want); diff != "" {
 			wrong = append(wrong, diff)
 		}
 	}
 	for _, gone := range s.Gone {
-		if name, found := r.World.Finds(gone); found {
-			wrong = append(wrong, fmt.Sprintf("want no %s, but it is there", name))
+		if name, found := r.Cluster.Finds(gone); found {
+			wrong = append(wrong, fmt.Sprintf("want no %s, but it exists", name))
 		}
 	}
-	return append(wrong, s.told(r)...), r.Err
+	return append(wrong, s.differences(r)...), r.Err
 }
 
-// told compares the events and writes.
-func (s Scenario) told(r *run.Run) (wrong []string) {
+// differences compares the events and writes.
+func (s Scenario) differences(r *run.Run) (wrong []string) {
 	if s.Events != nil {
 		got := slices.Clone(r.Events.Events)
 		for i := range got {
-			got[i].Object = r.World.Plain(got[i].Object)
+			got[i].Object = r.Cluster.Plain(got[i].Object)
 		}
 		if diff := cmp.Diff(s.Events, got); diff != "" {
 			wrong = append(wrong, "events (-want +got):\n"+diff)
@@ -89,7 +89,7 @@ func (s Scenario) told(r *run.Run) (wrong []string) {
 	if s.Writes != nil {
 		var got []string
 		for _, request := range transport.Sent(r.Calls).Writes() {
-			got = append(got, r.World.Plain(request.String()))
+			got = append(got, r.Cluster.Plain(request.String()))
 		}
 		if diff := cmp.Diff(sorted(s.Writes), sorted(got)); diff != "" {
 			wrong = append(wrong, "writes (-want +got):\n"+diff)

@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
-// The same scenario in the fake world and on a real API server: one field is different.
-func TestScenarioInBothWorlds(t *testing.T) {
+// The same scenario in the fake API server and on a real API server: one field is different.
+func TestScenarioOnBothServers(t *testing.T) {
 	t.Parallel()
 	for name, environment := range map[string]*environment.Environment{"fake": nil, "server": env} {
 		t.Run(name, func(t *testing.T) {

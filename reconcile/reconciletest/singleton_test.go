@@ -28,7 +28,7 @@ type stall struct {
 	closed bool
 	notes  bool // it has some, which it leaves when it is switched off
 	bug    stallBug
-	life   int64           // of the operator, counted
+	start  int64           // of the operator, counted
 	first  *[]string       // what the first pass saw
 	offers map[string]bool // all that were ever seen in this life
 }
@@ -37,11 +37,11 @@ type stall struct {
 type stallBug string
 
 const (
-	remembersFirst stallBug = "lists what the first pass saw"
-	addsOnly       stallBug = "keeps what is on sale no more"
+	remembersFirst stallBug = "keeps the list of the first pass"
+	addsOnly       stallBug = "keeps removed offers"
 	keepsService   stallBug = "keeps the Service without offers"
-	drawsAtStart   stallBug = "writes what is new in every life"
-	retriesHot     stallBug = "asks for another pass at once"
+	valuePerStart  stallBug = "writes a new value after each restart"
+	retriesHot     stallBug = "requeues immediately"
 	forgets        stallBug = "deletes nothing when it is switched off"
 )
 
@@ -88,8 +88,8 @@ func (s stall) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*co
 		slices.Sort(names)
 	case retriesHot:
 		plan.RequeueAfter = 1
-	case drawsAtStart:
-		names = append(names, fmt.Sprint(s.life))
+	case valuePerStart:
+		names = append(names, fmt.Sprint(s.start))
 	}
 	at := metav1.ObjectMeta{Namespace: "default", Name: "stall"}
 	plan.Apply(&corev1.ConfigMap{ObjectMeta: at, Data: map[string]string{"offers": strings.Join(names, ",")}})
@@ -103,14 +103,14 @@ func (s stall) PlanResources(_ context.Context, _ reconcile.ReconcileContext[*co
 }
 
 func stallSystem(bug stallBug) reconciletest.System {
-	var lives atomic.Int64
+	var starts atomic.Int64
 	return stallOf(func(closed bool) func(mgr manager.Manager) error {
 		return func(mgr manager.Manager) error {
 			name := "stall"
 			if closed && bug == forgets {
 				name = "another"
 			}
-			s := stall{closed: closed, bug: bug, life: lives.Add(1), first: new([]string), offers: map[string]bool{}}
+			s := stall{closed: closed, bug: bug, start: starts.Add(1), first: new([]string), offers: map[string]bool{}}
 			return controller.NewSingleton(name, s).Owns(&corev1.ConfigMap{}).Owns(&corev1.Service{}).Build().SetupWithManager(mgr)
 		}
 	})
@@ -142,7 +142,7 @@ func TestConvergeWithoutAnOwner(t *testing.T) {
 
 // What a singleton leaves when it is switched off is not written again when it is switched on: no fault is tried in that write, and none of the
 // cases expects what was before it.
-func TestConvergeWithWhatASingletonLeaves(t *testing.T) {
+func TestConvergeWithObjectsThatASingletonKeeps(t *testing.T) {
 	t.Parallel()
 	s := stallOf(func(closed bool) func(mgr manager.Manager) error {
 		return func(mgr manager.Manager) error {
@@ -183,7 +183,7 @@ func TestConvergeCatchesFaultsOfASingleton(t *testing.T) {
 		remembersFirst: {check.State, "no fault, A-B"},
 		addsOnly:       {check.State, "no fault, A-delete"},
 		keepsService:   {check.Orphan, "no fault, A-delete"},
-		drawsAtStart:   {check.Quiet, ""},
+		valuePerStart:  {check.Quiet, ""},
 		retriesHot:     {check.Rest, ""},
 		forgets:        {check.Orphan, "no fault, A-off"},
 	} {
@@ -198,7 +198,7 @@ func TestConvergeCatchesFaultsOfASingleton(t *testing.T) {
 			if !slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool {
 				return f.Check == want.check && (want.in == "" || f.Case == want.in)
 			}) {
-				t.Errorf("%d cases, and none caught by the check %q in %q; findings: %v", out.Cases, want.check, want.in, out.Findings)
+				t.Errorf("%d cases, none found by the check %q in %q; findings: %v", out.Cases, want.check, want.in, out.Findings)
 			}
 		})
 	}

@@ -99,10 +99,10 @@ func TestConvergeWithASparseCache(t *testing.T) {
 	}).Calls
 	whole := explore(t, reconciletest.System{Setup: s.Setup, Scheme: s.Scheme, CRDs: s.CRDs, Given: s.Given, Owners: s.Owners, Cases: 1})
 	if reads <= whole.Calls {
-		t.Errorf("%d calls, and %d with a cache that keeps all: want the live reads among them", reads, whole.Calls)
+		t.Errorf("%d calls, and %d with a cache of entire objects: want additional live reads", reads, whole.Calls)
 	}
 	if !slices.ContainsFunc(whole.Notes, func(note string) bool { return strings.Contains(note, "of the kinds ConfigMap, Secret") }) {
-		t.Errorf("want a note that the cache keeps all, got %q", whole.Notes)
+		t.Errorf("want a note that the cache stores entire objects, got %q", whole.Notes)
 	}
 }
 
@@ -120,12 +120,12 @@ func TestCatchesAReadOfMetadata(t *testing.T) {
 			if !slices.ContainsFunc(out.Findings, func(f reconciletest.Finding) bool {
 				return f.Check == check.Rest && strings.Contains(f.Message, map[bool]string{false: "reads Secret default/theirs through", true: "reads a list of the kind ConfigMap through"}[list])
 			}) {
-				t.Errorf("%d cases, and none caught by the check %q; findings: %v", out.Cases, check.Rest, out.Findings)
+				t.Errorf("%d cases, none found by the check %q; findings: %v", out.Cases, check.Rest, out.Findings)
 			}
 			s.Cache = cache.Options{}
 			s.Cases = 1
 			if whole := explore(t, s); slices.ContainsFunc(whole.Findings, func(f reconciletest.Finding) bool { return f.Check == check.Rest }) {
-				t.Errorf("with a cache that keeps all: %v", whole.Findings)
+				t.Errorf("with a cache of all objects: %v", whole.Findings)
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 )
 
 // DeploymentsAvailable is a [StandIn] for the controllers of Deployments and their pods: every Deployment immediately has all its
@@ -31,7 +31,7 @@ func DeploymentsAvailable(ctx context.Context, c client.Client) error {
 				{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable"},
 			},
 		}
-		if world.SlowFrom(ctx) && d.Status.ObservedGeneration == 0 && replicas > 0 {
+		if cluster.SlowFrom(ctx) && d.Status.ObservedGeneration == 0 && replicas > 0 {
 			status.ReadyReplicas, status.AvailableReplicas, status.UnavailableReplicas = 0, 0, replicas
 			status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionFalse, "MinimumReplicasUnavailable"
 		}

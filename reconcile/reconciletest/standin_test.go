@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// A stand-in plays another controller: it looks at the world and does what that one would do.
+// A stand-in plays another controller: it looks at the cluster and does what that one would do.
 func ExampleDeploymentsAvailable() {
 	web := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
 	c := fake.NewClientBuilder().WithObjects(web).WithStatusSubresource(web).Build()
@@ -36,8 +36,8 @@ func TestStandInsMakeReady(t *testing.T) {
 	t.Parallel()
 	meta := metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 1}
 	for name, test := range map[string]struct {
-		object client.Object
-		play   reconciletest.StandIn
+		object  client.Object
+		execute reconciletest.StandIn
 	}{
 		"Deployment":  {&appsv1.Deployment{ObjectMeta: meta}, reconciletest.DeploymentsAvailable},
 		"StatefulSet": {&appsv1.StatefulSet{ObjectMeta: meta}, reconciletest.StatefulSetsReady},
@@ -55,7 +55,7 @@ func TestStandInsMakeReady(t *testing.T) {
 				},
 			}).Build()
 			for range 3 {
-				if err := test.play(t.Context(), c); err != nil {
+				if err := test.execute(t.Context(), c); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 )
 
 // StatefulSetsReady is a [StandIn] for the StatefulSet controller: every StatefulSet has all its replicas, updated and ready. With slow
@@ -29,7 +29,7 @@ func StatefulSetsReady(ctx context.Context, c client.Client) error {
 			ObservedGeneration: set.Generation, CurrentRevision: set.Name + "-1", UpdateRevision: set.Name + "-1",
 			Replicas: replicas, ReadyReplicas: replicas, CurrentReplicas: replicas, UpdatedReplicas: replicas, AvailableReplicas: replicas,
 		}
-		if world.SlowFrom(ctx) && set.Status.ObservedGeneration == 0 {
+		if cluster.SlowFrom(ctx) && set.Status.ObservedGeneration == 0 {
 			status.ReadyReplicas, status.AvailableReplicas = 0, 0
 		}
 		if equality.Semantic.DeepEqual(set.Status, status) {
@@ -56,7 +56,7 @@ func JobsComplete(ctx context.Context, c client.Client) error {
 			continue
 		}
 		created := job.CreationTimestamp
-		if world.SlowFrom(ctx) && job.Status.StartTime == nil {
+		if cluster.SlowFrom(ctx) && job.Status.StartTime == nil {
 			job.Status = batchv1.JobStatus{StartTime: &created, Active: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}}
 		} else {
 			job.Status = batchv1.JobStatus{

@@ -33,7 +33,7 @@ const (
 // fails for any request, including a dry run and an uncached read, and for more allocations than the budget allows.
 func Steady(t testing.TB, system System, budget Budget) {
 	t.Helper()
-	i := rested(t, system)
+	i := startSteady(t, system)
 	defer i.End()
 	sent := len(i.Wire.Calls())
 	least := ^uint64(0)
@@ -48,15 +48,15 @@ func Steady(t testing.TB, system System, budget Budget) {
 			t.Fatal(err)
 		}
 		if i.Passes == passes {
-			t.Fatal("a resync has caused no pass: there is nothing to measure")
+			t.Fatal("a resync triggered no pass: nothing to measure")
 		}
 		least = min(least, allocations)
 	}
 	if calls := i.Wire.Calls()[sent:]; len(calls) > 0 {
-		t.Errorf("want no request at rest, got %d in %d rounds:\n%s", len(calls), steadyPasses, transport.Sent(calls))
+		t.Errorf("want no request in steady state, got %d in %d rounds:\n%s", len(calls), steadyPasses, transport.Sent(calls))
 	}
 	if budget.Allocations > 0 && least > budget.Allocations {
-		t.Errorf("want at most %d allocations in a pass at rest, got %d", budget.Allocations, least)
+		t.Errorf("want at most %d allocations in a pass in steady state, got %d", budget.Allocations, least)
 	}
 }
 
@@ -65,10 +65,10 @@ func Steady(t testing.TB, system System, budget Budget) {
 func Writes(t testing.TB, system System, change func(owner client.Object), most int) requests.Sent {
 	t.Helper()
 	system.Change = change
-	i := rested(t, system)
+	i := startSteady(t, system)
 	defer i.End()
 	sent := len(i.Wire.Calls())
-	if err := i.World.Perform(t.Context(), description.StepB, false); err != nil {
+	if err := i.Cluster.Perform(t.Context(), description.StepB, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := i.Settle(t.Context()); err != nil {
@@ -81,14 +81,14 @@ func Writes(t testing.TB, system System, change func(owner client.Object), most 
 	return writes
 }
 
-// rested returns an instance of the system in steady state.
-func rested(t testing.TB, described System) *run.Instance {
+// startSteady returns an instance of the system in steady state.
+func startSteady(t testing.TB, described System) *run.Instance {
 	t.Helper()
 	system, err := description.Prepare(described)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := run.Play(t.Context(), system, run.Plot{Steps: []description.Step{description.StepA}}, system.Namespace(t))
+	r := run.Execute(t.Context(), system, run.Spec{Steps: []description.Step{description.StepA}}, system.Namespace(t))
 	if r.Err != nil {
 		if r.Last != nil {
 			r.Last.End()

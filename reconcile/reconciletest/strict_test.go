@@ -14,7 +14,7 @@ import (
 // definitions are those of an app. Where its state is of an enum, that has two values.
 func definitions(t trait) []*apiextensionsv1.CustomResourceDefinition {
 	crd := widget.CRD()
-	if t == "state beyond the enum" || t == "state of the enum" {
+	if t == "status value outside the enum" || t == "status value of the enum" {
 		status := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
 		state := status.Properties["state"]
 		state.Enum = []apiextensionsv1.JSON{{Raw: []byte(`"Ready"`)}, {Raw: []byte(`"Waiting"`)}}
@@ -62,19 +62,19 @@ func valved(spec func(w *widget.Widget) map[string]any) work {
 // strict are the traits that are about the schemas of definitions.
 func strict() map[trait]work {
 	return map[trait]work{
-		"state beyond the enum": stated("Updating"),
-		"state of the enum":     stated("Waiting"),
-		"Valve of another size": valved(func(w *widget.Widget) map[string]any {
+		"status value outside the enum": stated("Updating"),
+		"status value of the enum":      stated("Waiting"),
+		"Valve with another immutable size": valved(func(w *widget.Widget) map[string]any {
 			return map[string]any{"size": map[bool]string{true: "small", false: "large"}[w.Spec.Count < 3]}
 		}),
-		"Valve of two ends": valved(func(w *widget.Widget) map[string]any {
+		"Valve with a duplicate list key": valved(func(w *widget.Widget) map[string]any {
 			ends := []any{map[string]any{"name": "in", "side": "left"}}
 			if w.Spec.Count == 3 {
 				ends = append(ends, ends[0])
 			}
 			return map[string]any{"size": "small", "ends": ends}
 		}),
-		"Valve of one size": valved(func(w *widget.Widget) map[string]any {
+		"Valve with a constant size": valved(func(w *widget.Widget) map[string]any {
 			return map[string]any{"size": "small", "least": int64(w.Spec.Count)}
 		}),
 	}

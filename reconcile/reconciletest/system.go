@@ -30,7 +30,7 @@ type (
 	//		Change func(owner client.Object)
 	//		// StandIns simulate all other controllers: they are called after each pass until they change nothing.
 	//		StandIns []StandIn
-	//		// Outside creates the operator's external dependencies, such as a fake of another system. It is called once for each world, which
+	//		// Outside creates the operator's external dependencies, such as a fake of another system. It is called once for each cluster, which
 	//		// keeps the result when the operator restarts: Setup gets it with [OutsideOf], a stand-in with [OutsideFrom]. Optional.
 	//		Outside func() any
 	//		// Outlives are the objects that may remain after the deletion of the owners, or after a change of their spec, in the format of
@@ -98,9 +98,9 @@ type (
 	//		Reason, Message string
 	//	}
 	Event = run.Event
-	// RestlessError reports that the passes do not end.
+	// SteadyStateError reports that the passes do not end.
 	//
-	//	type RestlessError struct {
+	//	type SteadyStateError struct {
 	//		// Passes is the number of passes, Idle that of the last passes without a change.
 	//		Passes, Idle int
 	//		// Last is the owner of the last pass.
@@ -110,8 +110,8 @@ type (
 	//	}
 	//
 	//	// Error reports the number and kind of the passes.
-	//	func (e *RestlessError) Error() string
-	RestlessError = run.RestlessError
+	//	func (e *SteadyStateError) Error() string
+	SteadyStateError = run.SteadyStateError
 )
 
 // Always returns an invariant of one kind, the type of the function's argument: each stored version of it satisfies the function.

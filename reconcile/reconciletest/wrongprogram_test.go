@@ -31,8 +31,8 @@ func (p planner) PlanResources(context.Context, reconcile.ReconcileContext[*widg
 	return plan, nil
 }
 
-// TestWrongProgram: an operator that does nothing in any run, because its program is wrong, is found, and told what is wrong.
-func TestWrongProgram(t *testing.T) {
+// TestProgramErrors: an operator that does nothing in any run, because its program is wrong, is found, and told what is wrong.
+func TestProgramErrors(t *testing.T) {
 	t.Parallel()
 	named := func() client.Object { return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "text"}} }
 	for name, c := range map[string]struct {

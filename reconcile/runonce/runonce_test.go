@@ -39,21 +39,21 @@ func TestPlan(t *testing.T) {
 		says  string
 		keeps string // what the owner remembers
 	}{
-		"first":                      {"", nil, runonce.Absent, made, ""},
-		"another version":            {"v1", nil, runonce.Absent, made, "v1"},
-		"made, not remembered":       {"", child("v2"), runonce.Present, kept, "v2"},
-		"made":                       {"v2", child("v2"), runonce.Present, kept, "v2"},
-		"cleaned up":                 {"v2", nil, runonce.Lost, kept, "v2"},
-		"of the version before":      {"v1", child("v1"), runonce.Outdated, kept, ""},
-		"the mark is gone":           {"", child("v1"), runonce.Outdated, deleted, ""},
-		"somebody forged its key":    {"v2", child("v9"), runonce.Outdated, kept, ""},
-		"being deleted":              {"v1", child("v1", func(j *batchv1.Job) { j.DeletionTimestamp = new(metav1.Now()) }), runonce.Leaving, kept, "v1"},
-		"of another owner":           {"", child("v2", func(j *batchv1.Job) { j.OwnerReferences[0].UID = "0" }), runonce.Foreign, made, ""},
-		"of nobody":                  {"", child("v2", func(j *batchv1.Job) { j.OwnerReferences = nil }), runonce.Foreign, made, ""},
-		"its mark was taken away":    {"", child("v2"), runonce.Present, kept, "v2"},
-		"cannot be read":             {"v2", broken, runonce.Unknown, kept, "v2"},
-		"cannot be read, no mark":    {"", broken, runonce.Unknown, kept, ""},
-		"to run again: no mark left": {"", nil, runonce.Absent, made, ""},
+		"first":                                {"", nil, runonce.Absent, made, ""},
+		"another version":                      {"v1", nil, runonce.Absent, made, "v1"},
+		"created, not recorded":                {"", child("v2"), runonce.Present, kept, "v2"},
+		"created":                              {"v2", child("v2"), runonce.Present, kept, "v2"},
+		"deleted after completion":             {"v2", nil, runonce.Lost, kept, "v2"},
+		"of the previous version":              {"v1", child("v1"), runonce.Outdated, kept, ""},
+		"annotation removed, previous version": {"", child("v1"), runonce.Outdated, deleted, ""},
+		"forged key":                           {"v2", child("v9"), runonce.Outdated, kept, ""},
+		"being deleted":                        {"v1", child("v1", func(j *batchv1.Job) { j.DeletionTimestamp = new(metav1.Now()) }), runonce.Leaving, kept, "v1"},
+		"of another owner":                     {"", child("v2", func(j *batchv1.Job) { j.OwnerReferences[0].UID = "0" }), runonce.Foreign, made, ""},
+		"without an owner":                     {"", child("v2", func(j *batchv1.Job) { j.OwnerReferences = nil }), runonce.Foreign, made, ""},
+		"annotation removed":                   {"", child("v2"), runonce.Present, kept, "v2"},
+		"cannot be read":                       {"v2", broken, runonce.Unknown, kept, "v2"},
+		"cannot be read, no annotation":        {"", broken, runonce.Unknown, kept, ""},
+		"to run again: no annotation":          {"", nil, runonce.Absent, made, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +69,7 @@ func TestPlan(t *testing.T) {
 			case nil:
 				fetched.Error = apierrors.NewNotFound(schema.GroupResource{}, "migration")
 			case broken:
-				fetched = reconcile.FetchResult[*batchv1.Job]{Error: errors.New("the cache is away")}
+				fetched = reconcile.FetchResult[*batchv1.Job]{Error: errors.New("the cache is unavailable")}
 			}
 			if got := run.Plan(&plan, owner, fetched, "v2", desired); got != c.want || run.Stage(owner, fetched, "v2") != c.want {
 				t.Errorf("stage: got %s, want %s", got, c.want)
@@ -94,7 +94,7 @@ func TestPlan(t *testing.T) {
 				keeps = plan.Owner.Object.GetAnnotations()[annotation]
 			}
 			if keeps != c.keeps {
-				t.Errorf("remembers %q, want %q", keeps, c.keeps)
+				t.Errorf("records %q, want %q", keeps, c.keeps)
 			}
 			if len(desired.Annotations) != 1 {
 				t.Errorf("the desired object was changed: %v", desired.Annotations)
@@ -103,8 +103,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestAMarkBelongsToItsOwner states which owners count as having run for the key in their annotation, without a child.
-func TestAMarkBelongsToItsOwner(t *testing.T) {
+// TestAnnotationOfAnotherOwnerIsIgnored states which owners count as having run for the key in their annotation, without a child.
+func TestAnnotationOfAnotherOwnerIsIgnored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		of   string

@@ -22,8 +22,8 @@ func Example() {
 		{"made", 0, autoscaled},
 		{"scaled by the autoscaler", 5, autoscaled},
 		{"stopped", 5, stopped},
-		{"started again", 0, autoscaled},
-		{"the autoscaler is gone", 4, scaling.Want{Replicas: 2}},
+		{"restarted", 0, autoscaled},
+		{"the autoscaler is deleted", 4, scaling.Want{Replicas: 2}},
 	} {
 		replicas, _ := scaling.Replicas(&step.current, step.want)
 		fmt.Println(step.what, replicas)
@@ -32,8 +32,8 @@ func Example() {
 	// made 2
 	// scaled by the autoscaler 5
 	// stopped 0
-	// started again 2
-	// the autoscaler is gone 2
+	// restarted 2
+	// the autoscaler is deleted 2
 }
 
 func TestReplicas(t *testing.T) {
@@ -46,11 +46,11 @@ func TestReplicas(t *testing.T) {
 		number  int32
 		rules   apply.FieldRules
 	}{
-		"nothing there":              {nil, scaling.Want{Replicas: 2, Autoscaled: true}, 2, seed},
-		"from none":                  {&none, scaling.Want{Replicas: 2, Autoscaled: true}, 2, seed},
-		"as the autoscaler has it":   {&five, scaling.Want{Replicas: 2, Autoscaled: true}, 5, seed},
+		"no workload":                {nil, scaling.Want{Replicas: 2, Autoscaled: true}, 2, seed},
+		"from zero":                  {&none, scaling.Want{Replicas: 2, Autoscaled: true}, 2, seed},
+		"as the autoscaler sets it":  {&five, scaling.Want{Replicas: 2, Autoscaled: true}, 5, seed},
 		"stopped":                    {&five, scaling.Want{Replicas: 2, Autoscaled: true, Zero: true}, 0, force},
-		"none wanted":                {&five, scaling.Want{Autoscaled: true}, 0, force},
+		"zero desired":               {&five, scaling.Want{Autoscaled: true}, 0, force},
 		"without an autoscaler":      {&five, scaling.Want{Replicas: 2}, 2, nil},
 		"stopped without autoscaler": {&five, scaling.Want{Replicas: 2, Zero: true}, 0, nil},
 	} {

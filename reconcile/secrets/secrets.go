@@ -79,7 +79,7 @@ func fill(stored map[string][]byte, keys Keys, random io.Reader) (map[string][]b
 	return data, nil
 }
 
-var errNoSource = errors.New("it has no source: want Literal or Random")
+var errNoSource = errors.New("no source: want Literal or Random")
 
 // Rules returns the field rules for a Secret with these keys, given as the [Keys] or as the data that [Fetch] returned: each value is set
 // if it is missing and never changed afterwards; see [apply.CreateOnly].

@@ -28,12 +28,12 @@ func TestFill(t *testing.T) {
 		t.Errorf("data (-want +got):\n%s", diff)
 	}
 	if empty, err := secrets.Fill(map[string][]byte{"password": {}}, secrets.Keys{"password": secrets.Random(16)}, nil); err != nil || len(empty["password"]) != 0 {
-		t.Errorf("an empty value that exists was overwritten: %q, %v", empty, err)
+		t.Errorf("an existing empty value was overwritten: %q, %v", empty, err)
 	}
 	for name, keys := range map[string]secrets.Keys{
 		`secret key "a": unexpected EOF`:                {"a": secrets.Random(16)},
 		`secret key "a": 4 random bytes can be guessed`: {"a": secrets.Random(4)},
-		`secret key "a": it has no source`:              {"a": nil},
+		`secret key "a": no source`:              {"a": nil},
 	} {
 		if _, err := secrets.Fill(nil, keys, strings.NewReader("short")); err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("want %s, got %v", name, err)
@@ -66,7 +66,7 @@ func TestFetch(t *testing.T) {
 	first := secrets.Fetch(t.Context(), missing, client.ObjectKey{}, keys)
 	second := secrets.Fetch(t.Context(), missing, client.ObjectKey{}, keys)
 	if first.HasError() || len(first.Value["password"]) != 24 || string(first.Value["password"]) == string(second.Value["password"]) {
-		t.Errorf("two made: %q and %q, %v", first.Value, second.Value, first.Error)
+		t.Errorf("two generated values: %q and %q, %v", first.Value, second.Value, first.Error)
 	}
 	broken := errors.New("no connection")
 	if got := secrets.Fetch(t.Context(), reader{err: broken}, client.ObjectKey{}, keys); !errors.Is(got.Error, broken) || got.Value != nil {

@@ -150,8 +150,8 @@ func (l *Live[T]) follow(about, current *corev1.ConfigMap) {
 	value, err := l.source.resolve(current)
 	before := l.broken
 	if l.broken = err; err != nil {
-		l.source.Log.Error(err, "the settings are not valid, the last valid ones stay", "configMap", l.source.ConfigMap)
-		l.announce(about, corev1.EventTypeWarning, reasonInvalid, fmt.Sprintf("the settings are not valid, the last valid ones stay: %v", err))
+		l.source.Log.Error(err, "the settings are invalid, the last valid ones stay in use", "configMap", l.source.ConfigMap)
+		l.announce(about, corev1.EventTypeWarning, reasonInvalid, fmt.Sprintf("the settings are invalid, the last valid ones stay in use: %v", err))
 		return
 	}
 	if before != nil {

@@ -41,19 +41,19 @@ func TestLoadIsStrict(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := load(t, nil, stored("1", "port: many")); err == nil {
-		t.Error("a wrong type is no error")
+		t.Error("want an error for a wrong type")
 	}
 	live, err := load(t, nil)
 	if err != nil || live.Get().Port != 8080 {
 		t.Errorf("without a ConfigMap: %v", err)
 	}
 	if _, err := settings.Load(t.Context(), fake.NewClientBuilder().Build(), settings.Source[config]{ConfigMap: key}); err == nil {
-		t.Error("without Resolve: no error")
+		t.Error("want an error without Resolve")
 	}
 }
 
-// woken takes the owners out of the queue, sorted.
-func woken(q workqueue.TypedRateLimitingInterface[ctrl.Request]) (names []string) {
+// triggered takes the owners out of the queue, sorted.
+func triggered(q workqueue.TypedRateLimitingInterface[ctrl.Request]) (names []string) {
 	for q.Len() > 0 {
 		request, _ := q.Get()
 		q.Done(request)
@@ -74,7 +74,7 @@ func invalid(t *testing.T, live *settings.Live[config]) float64 {
 	return families[0].GetMetric()[0].GetGauge().GetValue()
 }
 
-func TestChangesWakeWhoSeesThem(t *testing.T) {
+func TestChangesTriggerReaders(t *testing.T) {
 	t.Parallel()
 	events := &announced{}
 	live, err := load(t, events, stored("1", ""))
@@ -102,26 +102,26 @@ func TestChangesWakeWhoSeesThem(t *testing.T) {
 		broken bool
 	}{
 		{"another port", func() { live.OnUpdate(nil, stored("11", "port: 1")) }, []string{"all", "port"}, false},
-		{"no pass since then", func() { live.OnUpdate(nil, stored("12", "port: 2")) }, nil, false},
+		{"no pass since the change", func() { live.OnUpdate(nil, stored("12", "port: 2")) }, nil, false},
 		{"a pass, and a resync", func() { pass(); live.OnUpdate(nil, stored("12", "port: 2")) }, nil, false},
-		{"another text that means the same", func() { live.OnUpdate(nil, stored("13", "port: 2 # two")) }, nil, false},
+		{"another text with the same values", func() { live.OnUpdate(nil, stored("13", "port: 2 # two")) }, nil, false},
 		{"broken", func() { live.OnUpdate(nil, stored("14", "image: [")) }, nil, true},
 		{"still broken", func() { live.OnUpdate(nil, stored("15", "- image")) }, nil, true},
-		{"mended and changed", func() { live.OnUpdate(nil, stored("16", "port: 2\nimage: other")) }, []string{"all", "image"}, false},
-		{"of another name", func() { pass(); o := stored("17", "port: 9"); o.Name = "other"; live.OnAdd(o, false) }, nil, false},
+		{"fixed and changed", func() { live.OnUpdate(nil, stored("16", "port: 2\nimage: other")) }, []string{"all", "image"}, false},
+		{"of another ConfigMap", func() { pass(); o := stored("17", "port: 9"); o.Name = "other"; live.OnAdd(o, false) }, nil, false},
 		{"deleted", func() { live.OnDelete(cache.DeletedFinalStateUnknown{Obj: stored("16", "")}) }, []string{"all", "image", "port"}, false},
 		{"created again", func() { pass(); live.OnAdd(stored("18", "port: 3"), false) }, []string{"all", "port"}, false},
 		{"another kind", func() { pass(); live.OnAdd(&corev1.Secret{}, false) }, nil, false},
 	} {
 		step.do()
-		if got := woken(queue); !slices.Equal(got, step.want) {
-			t.Errorf("%s: woke %v, want %v", step.what, got, step.want)
+		if got := triggered(queue); !slices.Equal(got, step.want) {
+			t.Errorf("%s: triggered %v, want %v", step.what, got, step.want)
 		}
 		if (live.Err() != nil) != step.broken || (invalid(t, live) == 1) != step.broken {
 			t.Errorf("%s: %v, %v", step.what, live.Err(), invalid(t, live))
 		}
 		if step.broken && live.Get().Port != 2 {
-			t.Errorf("%s: the last good settings are gone: %+v", step.what, live.Get())
+			t.Errorf("%s: the last valid settings are lost: %+v", step.what, live.Get())
 		}
 	}
 	if want := []string{"InvalidSettings", "InvalidSettings", "SettingsValid"}; !slices.Equal(events.reasons, want) {
@@ -148,17 +148,17 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	if err := settings.Check(file+"x", content, &bytes.Buffer{}); err == nil {
-		t.Error("no file is no error")
+		t.Error("want an error for a missing file")
 	}
 }
 
-// TestAPanicIsAnError: the informer goes on, and the last good settings stay.
-func TestAPanicIsAnError(t *testing.T) {
+// TestPanicIsAnError: the informer goes on, and the last good settings stay.
+func TestPanicIsAnError(t *testing.T) {
 	t.Parallel()
 	live, err := settings.Load(t.Context(), fake.NewClientBuilder().Build(), settings.Source[config]{
 		ConfigMap: key, Resolve: func(live *corev1.ConfigMap) (config, error) {
 			if live != nil {
-				panic("a mistake of the author")
+				panic("a program error")
 			}
 			return config{Port: 1}, nil
 		},
@@ -167,7 +167,7 @@ func TestAPanicIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	live.OnAdd(stored("1", "port: 2"), false)
-	if err := live.Err(); err == nil || !strings.Contains(err.Error(), "panic in Resolve: a mistake of the author") || live.Get().Port != 1 {
-		t.Errorf("got %v and port %d, want the panic and the port before", err, live.Get().Port)
+	if err := live.Err(); err == nil || !strings.Contains(err.Error(), "panic in Resolve: a program error") || live.Get().Port != 1 {
+		t.Errorf("got %v and port %d, want the panic and the previous port", err, live.Get().Port)
 	}
 }

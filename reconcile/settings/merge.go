@@ -37,20 +37,20 @@ func (f Format) Merge(list ...Layer) (map[string]any, error) {
 		if !ok && document != nil {
 			return nil, fmt.Errorf("%s: want a mapping of settings, got %T", layer.Name, document)
 		}
-		if err := f.lay(upper, merged, ""); err != nil {
+		if err := f.mergeInto(upper, merged, ""); err != nil {
 			return nil, fmt.Errorf("%s: %w", layer.Name, err)
 		}
 	}
 	return merged, nil
 }
 
-// lay merges upper into lower in the order of the keys, so that errors have a stable order.
-func (f Format) lay(upper, lower map[string]any, path string) error {
+// mergeInto merges upper into lower in the order of the keys, so that errors have a stable order.
+func (f Format) mergeInto(upper, lower map[string]any, path string) error {
 	set := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(upper)) {
-		name := f.spelled(lower, key)
+		name := f.keyIn(lower, key)
 		if first, twice := set[name]; twice {
-			return fmt.Errorf("%s%s: is %s%s again; leave one out", path, key, path, first)
+			return fmt.Errorf("%s%s: duplicates %s%s; remove one", path, key, path, first)
 		}
 		set[name] = key
 		value := upper[key]
@@ -67,15 +67,15 @@ func (f Format) lay(upper, lower map[string]any, path string) error {
 			below = map[string]any{}
 			lower[name] = below
 		}
-		if err := f.lay(inner, below, path+key+"."); err != nil {
+		if err := f.mergeInto(inner, below, path+key+"."); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// spelled returns the key in the spelling of the lower layers.
-func (f Format) spelled(lower map[string]any, key string) string {
+// keyIn returns the key in the spelling of the lower layers.
+func (f Format) keyIn(lower map[string]any, key string) string {
 	if _, known := lower[key]; known || !f.IgnoreCase {
 		return key
 	}

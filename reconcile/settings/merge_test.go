@@ -17,20 +17,20 @@ func TestMerge(t *testing.T) {
 		upper, lower string
 		want, err    string
 	}{
-		"nothing":               {want: `{}`},
-		"by leaf":               {upper: "a: {x: 1}", lower: "a: {x: 0, z: 2}\nb: 3", want: `{"a":{"x":1,"z":2},"b":3}`},
-		"lists whole":           {upper: "a: [1]", lower: "a: [2, 3]", want: `{"a":[1]}`},
-		"an empty list":         {upper: "a: []", lower: "a: [2]", want: `{"a":[]}`},
-		"false and zero":        {upper: "a: false\nb: 0\nc: \"\"", lower: "a: true\nb: 1\nc: x", want: `{"a":false,"b":0,"c":""}`},
-		"null sets nothing":     {upper: "a: null\nb:", lower: "a: 1", want: `{"a":1}`},
-		"a mapping for a value": {upper: "a: {x: 1}", lower: "a: 2", want: `{"a":{"x":1}}`},
-		"a value for a mapping": {upper: "a: 2", lower: "a: {x: 1}", want: `{"a":2}`},
-		"case":                  {upper: "PODS: 1\nOther: 2", lower: "pods: 0", want: `{"pods":1,"Other":2}`},
-		"case counts":           {exact: true, upper: "PODS: 1", lower: "pods: 0", want: `{"PODS":1,"pods":0}`},
-		"twice in another case": {upper: "x: {Pods: 1, pods: 2}", err: "user: x.pods: is x.Pods again; leave one out"},
-		"twice":                 {upper: "a: 1\na: 2", err: `key "a" already set in map`},
-		"no mapping":            {upper: "- a", err: "user: want a mapping of settings, got []interface {}"},
-		"no YAML":               {upper: "a: [", err: "user: "},
+		"nothing":                 {want: `{}`},
+		"by leaf":                 {upper: "a: {x: 1}", lower: "a: {x: 0, z: 2}\nb: 3", want: `{"a":{"x":1,"z":2},"b":3}`},
+		"lists are replaced":      {upper: "a: [1]", lower: "a: [2, 3]", want: `{"a":[1]}`},
+		"an empty list":           {upper: "a: []", lower: "a: [2]", want: `{"a":[]}`},
+		"false and zero":          {upper: "a: false\nb: 0\nc: \"\"", lower: "a: true\nb: 1\nc: x", want: `{"a":false,"b":0,"c":""}`},
+		"null is ignored":         {upper: "a: null\nb:", lower: "a: 1", want: `{"a":1}`},
+		"a mapping for a value":   {upper: "a: {x: 1}", lower: "a: 2", want: `{"a":{"x":1}}`},
+		"a value for a mapping":   {upper: "a: 2", lower: "a: {x: 1}", want: `{"a":2}`},
+		"case":                    {upper: "PODS: 1\nOther: 2", lower: "pods: 0", want: `{"pods":1,"Other":2}`},
+		"keys are case sensitive": {exact: true, upper: "PODS: 1", lower: "pods: 0", want: `{"PODS":1,"pods":0}`},
+		"twice in another case":   {upper: "x: {Pods: 1, pods: 2}", err: "user: x.pods: duplicates x.Pods; remove one"},
+		"twice":                   {upper: "a: 1\na: 2", err: `key "a" already set in map`},
+		"not a mapping":           {upper: "- a", err: "user: want a mapping of settings, got []interface {}"},
+		"invalid YAML":            {upper: "a: [", err: "user: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,12 +66,12 @@ func FuzzMerge(f *testing.F) {
 		first, err := format.Merge(layer(upper), layer(lower))
 		second, again := format.Merge(layer(upper), layer(lower))
 		if diff := cmp.Diff(first, second); diff != "" || (err == nil) != (again == nil) {
-			t.Errorf("not the same twice: %s, %v, %v", diff, err, again)
+			t.Errorf("two merges differ: %s, %v, %v", diff, err, again)
 		}
 		once, err := format.Merge(layer(upper))
 		twice, again := format.Merge(layer(upper), layer(upper))
 		if diff := cmp.Diff(once, twice); diff != "" || (err == nil) != (again == nil) {
-			t.Errorf("laid over itself: %s, %v, %v", diff, err, again)
+			t.Errorf("merged with itself: %s, %v, %v", diff, err, again)
 		}
 	})
 }

@@ -6,7 +6,7 @@ var _ prometheus.Collector = (*Live[any])(nil)
 
 // The metric is 1 while the stored settings are invalid and older ones are in use, else 0.
 func description[T any](l *Live[T]) *prometheus.Desc {
-	return prometheus.NewDesc("reconcilekit_settings_invalid", "Whether the stored settings are not valid, so that the last valid ones count.",
+	return prometheus.NewDesc("reconcilekit_settings_invalid", "1 if the stored settings are invalid and the last valid ones are in use, else 0.",
 		nil, prometheus.Labels{"configmap": l.source.ConfigMap.String()})
 }
 

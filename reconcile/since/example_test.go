@@ -15,10 +15,10 @@ func Example() {
 
 	stored := &corev1.ConfigMap{}
 	for _, pass := range []struct {
-		holds bool
+		isTrue bool
 		after time.Duration
 	}{{true, 0}, {true, 20 * time.Second}, {true, time.Minute}, {false, 2 * time.Minute}, {true, 3 * time.Minute}} {
-		state := idle.Of(stored, pass.holds, start.Add(pass.after))
+		state := idle.Of(stored, pass.isTrue, start.Add(pass.after))
 		planned := &corev1.ConfigMap{}
 		state.Mark(planned)
 		fmt.Println(pass.after, planned.Annotations["example.com/idle-since"], state.Due)

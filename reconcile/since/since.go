@@ -37,9 +37,9 @@ func Always() time.Time { return time.Unix(0, 0).UTC() }
 // Of returns the state of the fact. stored is the object with the annotation as read, nil or a nil pointer if it does not exist. Without
 // a stored time, or with one that is malformed or in the future, the fact is true since now. It is never true for longer than the object
 // exists, so that the time in a copy or a restored object does not count.
-func (f Fact) Of(stored metav1.Object, holds bool, now time.Time) State {
+func (f Fact) Of(stored metav1.Object, isTrue bool, now time.Time) State {
 	state := State{annotation: f.Annotation}
-	if !holds {
+	if !isTrue {
 		return state
 	}
 	state.Since = now.UTC().Truncate(time.Second)

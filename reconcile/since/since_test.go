@@ -38,29 +38,29 @@ func TestOf(t *testing.T) {
 		since  time.Time
 		due    bool
 	}{
-		"no object":        {wait: time.Minute, since: second},
-		"a nil pointer":    {stored: missing, wait: time.Minute, since: second},
-		"no annotation":    {stored: &corev1.ConfigMap{}, wait: time.Minute, since: second},
-		"held for a while": {stored: marked("2026-05-01T11:59:30Z"), wait: time.Minute, since: second.Add(-30 * time.Second)},
-		"held long enough": {stored: marked("2026-05-01T11:59:00Z"), wait: time.Minute, since: second.Add(-time.Minute), due: true},
-		"in another zone":  {stored: marked("2026-05-01T13:59:30+02:00"), wait: time.Minute, since: second.Add(-30 * time.Second)},
-		"from the future":  {stored: marked("2027-01-01T00:00:00Z"), wait: time.Minute, since: second},
-		"not readable":     {stored: marked("yesterday"), wait: time.Minute, since: second},
+		"no object":                   {wait: time.Minute, since: second},
+		"a nil pointer":               {stored: missing, wait: time.Minute, since: second},
+		"no annotation":               {stored: &corev1.ConfigMap{}, wait: time.Minute, since: second},
+		"true for less than the wait": {stored: marked("2026-05-01T11:59:30Z"), wait: time.Minute, since: second.Add(-30 * time.Second)},
+		"true for the wait":           {stored: marked("2026-05-01T11:59:00Z"), wait: time.Minute, since: second.Add(-time.Minute), due: true},
+		"in another zone":             {stored: marked("2026-05-01T13:59:30+02:00"), wait: time.Minute, since: second.Add(-30 * time.Second)},
+		"from the future":             {stored: marked("2027-01-01T00:00:00Z"), wait: time.Minute, since: second},
+		"not readable":                {stored: marked("yesterday"), wait: time.Minute, since: second},
 		"a copy of an object": {
 			stored: created(marked("2026-05-01T11:00:00Z"), "2026-05-01T11:59:30Z"), wait: time.Minute, since: second.Add(-30 * time.Second),
 		},
-		"always, although the object is younger": {
+		"always, although the object is newer": {
 			stored: created(marked("1970-01-01T00:00:00Z"), "2026-05-01T11:59:30Z"), wait: time.Minute, since: since.Always(), due: true,
 		},
-		"created before the mark": {
+		"created before the timestamp": {
 			stored: created(marked("2026-05-01T11:59:30Z"), "2026-05-01T11:00:00Z"), wait: time.Minute, since: second.Add(-30 * time.Second),
 		},
 		"created by a clock that is ahead": {
 			stored: created(marked("2026-05-01T11:59:30Z"), "2026-05-01T12:05:00Z"), wait: time.Minute, since: second,
 		},
-		"at once":                {since: second, due: true},
-		"does not hold":          {stored: marked("2026-05-01T11:00:00Z"), absent: true, wait: time.Minute},
-		"does not hold, no wait": {absent: true},
+		"no wait":        {since: second, due: true},
+		"false":          {stored: marked("2026-05-01T11:00:00Z"), absent: true, wait: time.Minute},
+		"false, no wait": {absent: true},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +79,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestMarkSharesNothing(t *testing.T) {
+func TestMarkCopiesAnnotations(t *testing.T) {
 	t.Parallel()
 	planned := marked("2026-05-01T11:00:00Z")
 	given := planned.Annotations

@@ -73,7 +73,7 @@ func (t Table[S, F, A]) Check() error {
 	}
 	for action := range t.Leads {
 		if !taken[action] {
-			add("action %q is in Leads and nothing takes it", action)
+			add("action %q is in Leads, but no state has it", action)
 		}
 	}
 	reached := t.reached()

@@ -45,15 +45,15 @@ func TestCheck(t *testing.T) {
 		change func(*table)
 		want   []string
 	}{
-		"nothing wrong": {func(*table) {}, nil},
-		"no name":       {func(t *table) { t.Name = "" }, []string{`transitions "": Name, States and Facts must not be empty`}},
+		"valid":   {func(*table) {}, nil},
+		"no name": {func(t *table) { t.Name = "" }, []string{`transitions "": Name, States and Facts must not be empty`}},
 		"empty": {func(t *table) { *t = table{Name: "Job"} }, []string{
 			`transitions "Job": Name, States and Facts must not be empty`,
 		}},
-		"a fact was forgotten": {func(t *table) { delete(t.Actions["running"], "ended") }, []string{
+		"a missing fact": {func(t *table) { delete(t.Actions["running"], "ended") }, []string{
 			`transitions "Job": state "running" has no action for "ended"`,
 		}},
-		"a state was forgotten": {func(t *table) { delete(t.Actions, "running") }, []string{
+		"a missing state": {func(t *table) { delete(t.Actions, "running") }, []string{
 			`transitions "Job": state "running" has no action for "absent"`,
 			`transitions "Job": state "running" has no action for "alive"`,
 			`transitions "Job": state "running" has no action for "ended"`,
@@ -62,24 +62,24 @@ func TestCheck(t *testing.T) {
 			`transitions "Job": state "pending" has no action for "lost"`,
 			`transitions "Job": state "running" has no action for "lost"`,
 		}},
-		"a fact that is none": {func(t *table) { t.Actions["running"]["lost"] = "finish" }, []string{
+		"an unknown fact": {func(t *table) { t.Actions["running"]["lost"] = "finish" }, []string{
 			`transitions "Job": state "running" has an action for "lost", which is not one of Facts`,
 		}},
-		"a state that is none": {func(t *table) { t.Leads["finish"] = []string{"done", "over"} }, []string{
+		"an unknown state": {func(t *table) { t.Leads["finish"] = []string{"done", "over"} }, []string{
 			`transitions "Job": state "over" is not one of States`,
 		}},
 		"misspelt": {func(t *table) { t.Always["Done"], t.Entered = "rest", append(t.Entered, "x") }, []string{
 			`transitions "Job": state "Done" is not one of States`,
 			`transitions "Job": state "x" is not one of States`,
 		}},
-		"nothing leads there": {func(t *table) { delete(t.Leads, "finish") }, []string{
+		"no action leads to a state": {func(t *table) { delete(t.Leads, "finish") }, []string{
 			`transitions "Job": state "done" is never reached: no action leads to it, and it is not one of Entered`,
 		}},
-		"nobody enters it": {func(t *table) { t.Entered = nil }, []string{
+		"a state that is not entered": {func(t *table) { t.Entered = nil }, []string{
 			`transitions "Job": state "suspended" is never reached: no action leads to it, and it is not one of Entered`,
 		}},
-		"an action that nothing takes": {func(t *table) { t.Leads["cancel"] = []string{"done"} }, []string{
-			`transitions "Job": action "cancel" is in Leads and nothing takes it`,
+		"an unused action": {func(t *table) { t.Leads["cancel"] = []string{"done"} }, []string{
+			`transitions "Job": action "cancel" is in Leads, but no state has it`,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

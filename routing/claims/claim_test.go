@@ -33,33 +33,33 @@ func TestOverlap(t *testing.T) {
 		old, young func(*claims.Claim)
 		conflict   bool
 	}{
-		"equal":                   {conflict: true},
-		"other path":              {young: func(c *claims.Claim) { c.Path = "/store" }},
-		"slash at the end":        {young: func(c *claims.Claim) { c.Path = "/shop/" }, conflict: true},
-		"nested prefix":           {young: func(c *claims.Claim) { c.Path = "/shop/cart" }},
-		"same beginning":          {young: func(c *claims.Claim) { c.Path = "/shopping" }},
-		"exact against prefix":    {young: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }},
-		"case of the path":        {young: func(c *claims.Claim) { c.Path = "/Shop" }},
-		"other gateway":           {young: func(c *claims.Claim) { c.Parent.Name = "private" }},
-		"other namespace":         {young: func(c *claims.Claim) { c.Parent.Namespace = "team-a" }},
-		"defaults written out":    {young: func(c *claims.Claim) { c.Parent.Group, c.Parent.Kind = gatewayv1.GroupName, "Gateway" }, conflict: true},
-		"other kind":              {young: func(c *claims.Claim) { c.Parent.Group, c.Parent.Kind = "", "Service" }},
-		"listener against all":    {young: func(c *claims.Claim) { c.Listener = "https" }, conflict: true},
-		"two listeners":           {old: func(c *claims.Claim) { c.Listener = "http" }, young: func(c *claims.Claim) { c.Listener = "https" }},
-		"two ports":               {old: func(c *claims.Claim) { c.Port = 80 }, young: func(c *claims.Claim) { c.Port = 443 }},
-		"port against all":        {young: func(c *claims.Claim) { c.Port = 443 }, conflict: true},
-		"host against all":        {young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
-		"all against host":        {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
-		"two hosts":               {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"b.test"} }},
-		"case of the host":        {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"A.Test."} }, conflict: true},
-		"one host of two":         {old: func(c *claims.Claim) { c.Hosts = []string{"a.test", "b.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"c.test", "b.test"} }, conflict: true},
-		"wildcard":                {old: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
-		"wildcard, two labels":    {old: func(c *claims.Claim) { c.Hosts = []string{"a.b.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, conflict: true},
-		"wildcard, its own base":  {old: func(c *claims.Claim) { c.Hosts = []string{"*.a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }},
-		"wildcard in wildcard":    {old: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"*.a.test"} }, conflict: true},
-		"part of a label":         {old: func(c *claims.Claim) { c.Hosts = []string{"*.a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"x.aa.test"} }},
-		"star alone":              {old: func(c *claims.Claim) { c.Hosts = []string{"*"} }, young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
-		"qualified against plain": {young: func(c *claims.Claim) { c.Qualifier = "method GET" }},
+		"equal":                           {conflict: true},
+		"other path":                      {young: func(c *claims.Claim) { c.Path = "/store" }},
+		"trailing slash":                  {young: func(c *claims.Claim) { c.Path = "/shop/" }, conflict: true},
+		"nested prefix":                   {young: func(c *claims.Claim) { c.Path = "/shop/cart" }},
+		"same path prefix, other segment": {young: func(c *claims.Claim) { c.Path = "/shopping" }},
+		"exact against prefix":            {young: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }},
+		"case of the path":                {young: func(c *claims.Claim) { c.Path = "/Shop" }},
+		"other gateway":                   {young: func(c *claims.Claim) { c.Parent.Name = "private" }},
+		"other namespace":                 {young: func(c *claims.Claim) { c.Parent.Namespace = "team-a" }},
+		"defaults written out":            {young: func(c *claims.Claim) { c.Parent.Group, c.Parent.Kind = gatewayv1.GroupName, "Gateway" }, conflict: true},
+		"other kind":                      {young: func(c *claims.Claim) { c.Parent.Group, c.Parent.Kind = "", "Service" }},
+		"listener against all":            {young: func(c *claims.Claim) { c.Listener = "https" }, conflict: true},
+		"two listeners":                   {old: func(c *claims.Claim) { c.Listener = "http" }, young: func(c *claims.Claim) { c.Listener = "https" }},
+		"two ports":                       {old: func(c *claims.Claim) { c.Port = 80 }, young: func(c *claims.Claim) { c.Port = 443 }},
+		"port against all":                {young: func(c *claims.Claim) { c.Port = 443 }, conflict: true},
+		"host against all":                {young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
+		"all against host":                {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
+		"two hosts":                       {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"b.test"} }},
+		"case of the host":                {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"A.Test."} }, conflict: true},
+		"one host of two":                 {old: func(c *claims.Claim) { c.Hosts = []string{"a.test", "b.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"c.test", "b.test"} }, conflict: true},
+		"wildcard":                        {old: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
+		"wildcard, two labels":            {old: func(c *claims.Claim) { c.Hosts = []string{"a.b.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, conflict: true},
+		"wildcard against its base":       {old: func(c *claims.Claim) { c.Hosts = []string{"*.a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }},
+		"wildcard in wildcard":            {old: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"*.a.test"} }, conflict: true},
+		"part of a label":                 {old: func(c *claims.Claim) { c.Hosts = []string{"*.a.test"} }, young: func(c *claims.Claim) { c.Hosts = []string{"x.aa.test"} }},
+		"wildcard for all hosts":          {old: func(c *claims.Claim) { c.Hosts = []string{"*"} }, young: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, conflict: true},
+		"with a method against without":   {young: func(c *claims.Claim) { c.Qualifier = "method GET" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,33 +85,33 @@ func TestTenants(t *testing.T) {
 		old, young func(*claims.Claim)
 		conflict   bool
 	}{
-		"same path":                    {conflict: true},
-		"other path":                   {young: func(c *claims.Claim) { c.Path = "/store" }},
-		"same beginning":               {young: func(c *claims.Claim) { c.Path = "/shopping" }},
-		"below":                        {young: func(c *claims.Claim) { c.Path = "/shop/login" }, conflict: true},
-		"far below":                    {young: func(c *claims.Claim) { c.Path = "/shop/a/b/c" }, conflict: true},
-		"below the root":               {old: func(c *claims.Claim) { c.Path = "/" }, conflict: true},
-		"above":                        {young: func(c *claims.Claim) { c.Path = "/" }},
-		"exact":                        {young: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }, conflict: true},
-		"exact with a slash":           {young: func(c *claims.Claim) { c.Path, c.PathType = "/shop/", gatewayv1.PathMatchExact }, conflict: true},
-		"exact below":                  {young: func(c *claims.Claim) { c.Path, c.PathType = "/shop/login", gatewayv1.PathMatchExact }, conflict: true},
-		"prefix of an exact match":     {old: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }},
-		"below an exact match":         {old: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }, young: func(c *claims.Claim) { c.Path = "/shop/a" }},
-		"method":                       {young: func(c *claims.Claim) { c.Qualifier = "method GET" }, conflict: true},
-		"header":                       {young: func(c *claims.Claim) { c.Qualifier = `header x Exact "1"` }, conflict: true},
-		"less than a header":           {old: func(c *claims.Claim) { c.Qualifier = `header x Exact "1"` }},
-		"two methods":                  {old: func(c *claims.Claim) { c.Qualifier = "method GET" }, young: func(c *claims.Claim) { c.Qualifier = "method POST" }},
-		"another header":               {old: func(c *claims.Claim) { c.Qualifier = `header x Exact "1"` }, young: func(c *claims.Claim) { c.Qualifier = `header y Exact "1"` }, conflict: true},
-		"below, although for a method": {old: func(c *claims.Claim) { c.Qualifier = "method GET" }, young: func(c *claims.Claim) { c.Path = "/shop/a" }, conflict: true},
-		"narrower host, path above":    {young: func(c *claims.Claim) { c.Path, c.Hosts = "/", []string{"a.test"} }, conflict: true},
-		"narrower host, other path":    {young: func(c *claims.Claim) { c.Path, c.Hosts = "/store", []string{"a.test"} }},
-		"wider host, path below":       {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Path = "/shop/a" }},
-		"wildcard, path above":         {old: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, young: func(c *claims.Claim) { c.Path, c.Hosts = "/", []string{"a.test"} }, conflict: true},
-		"other host":                   {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Path, c.Hosts = "/shop/a", []string{"b.test"} }},
-		"other listener":               {old: func(c *claims.Claim) { c.Listener = "http" }, young: func(c *claims.Claim) { c.Path, c.Listener = "/shop/a", "https" }},
-		"other gateway":                {young: func(c *claims.Claim) { c.Path, c.Parent.Name = "/shop/a", "private" }},
-		"expression":                   {young: func(c *claims.Claim) { c.Path, c.PathType = "/st.*", expression }, conflict: true},
-		"path against an expression":   {old: func(c *claims.Claim) { c.Path, c.PathType = "/st.*", expression }, conflict: true},
+		"same path":                         {conflict: true},
+		"other path":                        {young: func(c *claims.Claim) { c.Path = "/store" }},
+		"same path prefix, other segment":   {young: func(c *claims.Claim) { c.Path = "/shopping" }},
+		"below":                             {young: func(c *claims.Claim) { c.Path = "/shop/login" }, conflict: true},
+		"far below":                         {young: func(c *claims.Claim) { c.Path = "/shop/a/b/c" }, conflict: true},
+		"below the root":                    {old: func(c *claims.Claim) { c.Path = "/" }, conflict: true},
+		"above":                             {young: func(c *claims.Claim) { c.Path = "/" }},
+		"exact":                             {young: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }, conflict: true},
+		"exact with a slash":                {young: func(c *claims.Claim) { c.Path, c.PathType = "/shop/", gatewayv1.PathMatchExact }, conflict: true},
+		"exact below":                       {young: func(c *claims.Claim) { c.Path, c.PathType = "/shop/login", gatewayv1.PathMatchExact }, conflict: true},
+		"prefix of an exact match":          {old: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }},
+		"below an exact match":              {old: func(c *claims.Claim) { c.PathType = gatewayv1.PathMatchExact }, young: func(c *claims.Claim) { c.Path = "/shop/a" }},
+		"method":                            {young: func(c *claims.Claim) { c.Qualifier = "method GET" }, conflict: true},
+		"header":                            {young: func(c *claims.Claim) { c.Qualifier = `header x Exact "1"` }, conflict: true},
+		"without a header against a header": {old: func(c *claims.Claim) { c.Qualifier = `header x Exact "1"` }},
+		"two methods":                       {old: func(c *claims.Claim) { c.Qualifier = "method GET" }, young: func(c *claims.Claim) { c.Qualifier = "method POST" }},
+		"another header":                    {old: func(c *claims.Claim) { c.Qualifier = `header x Exact "1"` }, young: func(c *claims.Claim) { c.Qualifier = `header y Exact "1"` }, conflict: true},
+		"below, older one for a method":     {old: func(c *claims.Claim) { c.Qualifier = "method GET" }, young: func(c *claims.Claim) { c.Path = "/shop/a" }, conflict: true},
+		"narrower host, path above":         {young: func(c *claims.Claim) { c.Path, c.Hosts = "/", []string{"a.test"} }, conflict: true},
+		"narrower host, other path":         {young: func(c *claims.Claim) { c.Path, c.Hosts = "/store", []string{"a.test"} }},
+		"wider host, path below":            {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Path = "/shop/a" }},
+		"wildcard, path above":              {old: func(c *claims.Claim) { c.Hosts = []string{"*.test"} }, young: func(c *claims.Claim) { c.Path, c.Hosts = "/", []string{"a.test"} }, conflict: true},
+		"other host":                        {old: func(c *claims.Claim) { c.Hosts = []string{"a.test"} }, young: func(c *claims.Claim) { c.Path, c.Hosts = "/shop/a", []string{"b.test"} }},
+		"other listener":                    {old: func(c *claims.Claim) { c.Listener = "http" }, young: func(c *claims.Claim) { c.Path, c.Listener = "/shop/a", "https" }},
+		"other gateway":                     {young: func(c *claims.Claim) { c.Path, c.Parent.Name = "/shop/a", "private" }},
+		"expression":                        {young: func(c *claims.Claim) { c.Path, c.PathType = "/st.*", expression }, conflict: true},
+		"path against an expression":        {old: func(c *claims.Claim) { c.Path, c.PathType = "/st.*", expression }, conflict: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,11 +140,11 @@ func TestDecideRank(t *testing.T) {
 		return claims.Claimant{Namespace: namespace, Name: name, UID: types.UID(uid), Created: time.Unix(1e9, 0)}
 	}
 	for name, test := range map[string]struct{ winner, loser claims.Claimant }{
-		"age before name":     {claimant("z", 2), claimant("a", 1)},
-		"namespace":           {sameAge("a", "z", "2"), sameAge("b", "a", "1")},
-		"name":                {sameAge("a", "a", "2"), sameAge("a", "b", "1")},
-		"uid":                 {sameAge("a", "a", "1"), sameAge("a", "a", "2")},
-		"stored before fresh": {claimant("z", 1), claims.Claimant{Namespace: "team-a", Name: "a"}},
+		"age before name":          {claimant("z", 2), claimant("a", 1)},
+		"namespace":                {sameAge("a", "z", "2"), sameAge("b", "a", "1")},
+		"name":                     {sameAge("a", "a", "2"), sameAge("a", "b", "1")},
+		"uid":                      {sameAge("a", "a", "1"), sameAge("a", "a", "2")},
+		"stored before not stored": {claimant("z", 1), claims.Claimant{Namespace: "team-a", Name: "a"}},
 	} {
 		winner, loser := claimOf(test.winner, nil), claimOf(test.loser, nil)
 		for _, list := range [][]claims.Claim{{winner, loser}, {loser, winner}} {
@@ -210,7 +210,7 @@ func TestDecisionComponent(t *testing.T) {
 		t.Errorf("message = %q, want %q", got, want)
 	}
 	if blocking := health.Blocking([]health.Component{component}); len(blocking) != 0 {
-		t.Errorf("a lost path blocks the other children: %v", blocking)
+		t.Errorf("a conflicting path blocks the other children: %v", blocking)
 	}
 	if got := decisions.Of(&winner)[0].String(); !strings.HasSuffix(got, "belongs to team-a/old") {
 		t.Errorf("String() = %q", got)

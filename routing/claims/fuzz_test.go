@@ -26,7 +26,7 @@ func FuzzDecide(f *testing.F) {
 		shuffled := append([]claims.Claim{}, list...)
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		if diff := cmp.Diff(decisions, claims.Decide(shuffled)); diff != "" {
-			t.Errorf("the order of arrival decides:\n%s", diff)
+			t.Errorf("the result depends on the order of the claims:\n%s", diff)
 		}
 		checkDecisions(t, decisions)
 	})
@@ -38,7 +38,7 @@ func checkDecisions(t *testing.T, decisions claims.Decisions) {
 		if decision.Winner == nil {
 			for _, other := range decisions[:i] {
 				if other.Winner == nil && rivals(decision.Claim, other.Claim) {
-					t.Errorf("both stand:\n%+v\n%+v", decision.Claim, other.Claim)
+					t.Errorf("two conflicting claims both win:\n%+v\n%+v", decision.Claim, other.Claim)
 				}
 			}
 			continue
@@ -51,7 +51,7 @@ func checkDecisions(t *testing.T, decisions claims.Decisions) {
 			stands = stands || other.Winner == nil && cmp.Equal(other.Claim, *decision.Winner)
 		}
 		if !stands {
-			t.Errorf("the winner %+v does not stand before %+v", *decision.Winner, decision.Claim)
+			t.Errorf("the winner %+v does not precede %+v", *decision.Winner, decision.Claim)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func ExampleTemplate_Render() {
 	// Output:
 	// "/blue-1/v1/orders" <nil>
 	// "" PathTemplateInvalid: path template "/{.metadata.labels.missing}": failed to evaluate route template ".metadata.labels.missing": jsonpath evaluation error: missing is not found: an expression must give exactly one string, number or boolean of the object
-	// "" PathTemplateInvalid: path template "/___": the path collapses to "/", which would take every request of the listener: add a segment with letters or digits
+	// "" PathTemplateInvalid: path template "/___": the path collapses to "/", which would match every request of the listener: add a segment with letters or digits
 	// /%7Bv1%7D/Shop%20%C3%A9 <nil>
 }
 

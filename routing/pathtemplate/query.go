@@ -75,7 +75,7 @@ func checkNode(node jsonpath.Node, count *int) error {
 		}
 	case *jsonpath.IdentifierNode:
 		if node.Name == "range" || node.Name == "end" {
-			return errors.New("invalid jsonpath expression: loops (range, end) have no place in a path")
+			return errors.New("invalid jsonpath expression: loops (range, end) are not supported in a path")
 		}
 		return fmt.Errorf("jsonpath evaluation error: unrecognized identifier %s (a field starts with a dot: .%s)", node.Name, node.Name)
 	}

@@ -31,7 +31,7 @@ func (c *compiledPath) static() bool {
 // compilePath splits a template at its braces and compiles the expressions.
 func compilePath(template string, encoded bool) (*compiledPath, error) {
 	if len(template) > maxTemplate {
-		return nil, exceeded("write less: a rendered path has at most 1024 bytes",
+		return nil, exceeded("shorten it: a rendered path has at most 1024 bytes",
 			"the template has %d bytes, at most %d are allowed", len(template), maxTemplate)
 	}
 	compiled, expressions := &compiledPath{}, 0
@@ -100,7 +100,7 @@ func scanExpression(s string, column int) (string, int, error) {
 		case c == '\'' || c == '"':
 			quoted = c
 		case c == '{':
-			return "", 0, fmt.Errorf("nested braces at byte %d: an expression takes one pair", column+i)
+			return "", 0, fmt.Errorf("nested braces at byte %d: want one pair for each expression", column+i)
 		case c == '}':
 			return strings.TrimSpace(s[1:i]), i + 1, nil
 		}

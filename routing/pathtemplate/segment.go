@@ -87,7 +87,7 @@ func encodeLiteral(text string) (string, error) {
 		case c != '%':
 			encoded = appendEncoded(encoded, c)
 		case i+2 >= len(text) || unhex(text[i+1]) < 0 || unhex(text[i+2]) < 0:
-			return "", errors.New(`a "%" that two hexadecimal digits do not follow: write "%25" for a percent sign`)
+			return "", errors.New(`a "%" without two hexadecimal digits after it: write "%25" for a percent sign`)
 		default:
 			octet := byte(unhex(text[i+1])<<4 | unhex(text[i+2])) //nolint:gosec // two digits of 4 bits
 			if octet == '/' {

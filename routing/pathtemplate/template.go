@@ -110,7 +110,7 @@ func (t *Template) normalise(text []byte) (string, error) {
 		path = append(path, '/')
 		var err error
 		if path, err = appendSegment(path, segment, t.options.Encoded); err != nil {
-			return "", t.fail(err, "a path must not climb")
+			return "", t.fail(err, `use a path without ".." segments`)
 		}
 		if len(path) == before+1 {
 			path = path[:before]
@@ -124,7 +124,7 @@ func (t *Template) normalise(text []byte) (string, error) {
 		return string(path), nil
 	}
 	if !t.options.AllowRoot {
-		return "", t.fail(errors.New(`the path collapses to "/", which would take every request of the listener`),
+		return "", t.fail(errors.New(`the path collapses to "/", which would match every request of the listener`),
 			"add a segment with letters or digits")
 	}
 	return "/", nil

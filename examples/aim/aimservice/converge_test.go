@@ -160,10 +160,10 @@ func (m mode) system(t *testing.T) reconciletest.System {
 		StandIns: []reconciletest.StandIn{discovery, artifacts, keda, ready.Everything},
 		Outlives: m.outlives,
 		Accepted: []reconciletest.Acceptance{{
-			About:  "at rest: change of AIMServiceTemplate.aim.eai.amd.com default/t",
+			About:  "steady state: change of AIMServiceTemplate.aim.eai.amd.com default/t",
 			Reason: "the template that is derived while the user's is for another model stays, and is taken as well as that one",
 		}, {
-			About:  "at rest: change of AIMServiceTemplate.aim.eai.amd.com default/fast",
+			About:  "steady state: change of AIMServiceTemplate.aim.eai.amd.com default/fast",
 			Reason: "a service stays with the template that it has taken while the other one was for another model",
 		}},
 		Cases: casesPerMode,

@@ -36,25 +36,25 @@ func handler(scheme *runtime.Scheme) *hooks.Webhook {
 	group := v1alpha1.GroupVersion.Group
 	return admission.ByKind(map[schema.GroupKind]*hooks.Webhook{
 		{Group: group, Kind: "ServingRuntime"}: admission.Reviewing(namespaced,
-			func(_ context.Context, r, _ *v1alpha1.ServingRuntime) (admission.Verdict, error) {
+			func(_ context.Context, r, _ *v1alpha1.ServingRuntime) (admission.Decision, error) {
 				return review(r.Annotations, &r.Spec), nil
 			}),
 		{Group: group, Kind: "ClusterServingRuntime"}: admission.Reviewing(cluster,
-			func(_ context.Context, r, _ *v1alpha1.ClusterServingRuntime) (admission.Verdict, error) {
+			func(_ context.Context, r, _ *v1alpha1.ClusterServingRuntime) (admission.Decision, error) {
 				return review(r.Annotations, &r.Spec), nil
 			}),
 	})
 }
 
 // review returns the answer for a runtime.
-func review(annotations map[string]string, spec *v1alpha1.ServingRuntimeSpec) admission.Verdict {
+func review(annotations map[string]string, spec *v1alpha1.ServingRuntimeSpec) admission.Decision {
 	if spec.MultiModel == nil || !*spec.MultiModel {
-		return admission.Verdict{Message: notOurs}
+		return admission.Decision{Message: notOurs}
 	}
 	if problem := problemOf(annotations, spec.Replicas != nil); problem != "" {
-		return admission.Verdict{Code: http.StatusForbidden, Message: problem}
+		return admission.Decision{Code: http.StatusForbidden, Message: problem}
 	}
-	return admission.Verdict{Message: passed}
+	return admission.Decision{Message: passed}
 }
 
 // Describe returns the description of the webhook for the page.

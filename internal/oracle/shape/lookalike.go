@@ -25,8 +25,8 @@ func (s *Shape) MutateAlike(r *rand.Rand, value any) (any, string, bool) {
 		return value, "", false
 	}
 	p := pick(r, places)
-	said := p.changeAlike(r)
-	return root, p.path + ": " + said, true
+	description := p.changeAlike(r)
+	return root, p.path + ": " + description, true
 }
 
 // foreignDefaults returns defaults of Kubernetes APIs for fields of these names.

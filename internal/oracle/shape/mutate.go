@@ -17,8 +17,8 @@ func (s *Shape) Mutate(r *rand.Rand, value any) (any, string) {
 	var places []place
 	collect(&places, place{shape: s, set: func(v any) { root = v }}, root)
 	p := pick(r, places)
-	said := p.change(r)
-	return root, p.path + ": " + said
+	description := p.change(r)
+	return root, p.path + ": " + description
 }
 
 // place is one value inside another, or an absent one.

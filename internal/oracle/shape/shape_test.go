@@ -46,8 +46,8 @@ func TestSameSeedSameValues(t *testing.T) {
 			r := random(seed)
 			s := shape.Random(r)
 			value := s.Value(r)
-			changed, said := s.Mutate(r, value)
-			return []any{s, value, changed, said, s.GoType(r).String()}
+			changed, description := s.Mutate(r, value)
+			return []any{s, value, changed, description, s.GoType(r).String()}
 		}
 		if diff := cmp.Diff(draw(), draw()); diff != "" {
 			t.Errorf("seed %d (-first +second):\n%s", seed, diff)
@@ -55,7 +55,7 @@ func TestSameSeedSameValues(t *testing.T) {
 	}
 }
 
-func TestMutateLeavesTheValueAlone(t *testing.T) {
+func TestMutateDoesNotChangeItsArgument(t *testing.T) {
 	t.Parallel()
 	changes := 0
 	for seed := range uint64(500) {
@@ -84,29 +84,29 @@ func TestMutateAlike(t *testing.T) {
 		r := random(seed)
 		s := shape.Random(r)
 		value := s.Value(r)
-		changed, said, ok := s.MutateAlike(r, value)
+		changed, description, ok := s.MutateAlike(r, value)
 		if ok == cmp.Equal(value, changed) {
-			t.Errorf("seed %d: %s: changed %v, says %v", seed, said, !cmp.Equal(value, changed), ok)
+			t.Errorf("seed %d: %s: changed %v, reported %v", seed, description, !cmp.Equal(value, changed), ok)
 		}
 		switch {
 		case !ok:
-		case strings.HasSuffix(said, "absent"):
+		case strings.HasSuffix(description, "absent"):
 			dropped++
-		case strings.Contains(said, "absent ->"):
+		case strings.Contains(description, "absent ->"):
 			added++
 		default:
 			respelled++
 		}
 	}
 	if respelled < 100 || dropped < 20 || added < 100 {
-		t.Errorf("%d respelled, %d dropped, %d added: want more", respelled, dropped, added)
+		t.Errorf("%d rewritten, %d removed, %d added: want more of each", respelled, dropped, added)
 	}
 }
 
-// TestGoTypesHoldTheValues decodes values into the Go types made for a shape.
+// TestGoTypesRepresentTheValues decodes values into the Go types made for a shape.
 // What the type encodes must be in the value: a type may leave out, not add,
 // except zeros.
-func TestGoTypesHoldTheValues(t *testing.T) {
+func TestGoTypesRepresentTheValues(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
 		r := random(seed)

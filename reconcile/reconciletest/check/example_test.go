@@ -9,7 +9,7 @@ import (
 
 // What a system accepts is said with the check and a reason.
 func Example() {
-	accepted := reconciletest.Acceptance{Check: check.State, About: "spec.replicas", Reason: "an autoscaler has the replicas"}
+	accepted := reconciletest.Acceptance{Check: check.State, About: "spec.replicas", Reason: "an autoscaler sets the replicas"}
 	fmt.Printf("%s of %s: %s\n", accepted.Check, accepted.About, accepted.Reason)
-	// Output: state of spec.replicas: an autoscaler has the replicas
+	// Output: state of spec.replicas: an autoscaler sets the replicas
 }

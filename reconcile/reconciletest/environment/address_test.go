@@ -30,6 +30,6 @@ func TestFreeAddress(t *testing.T) {
 	}
 
 	if port, err := strconv.Atoi(text); err != nil || port < 1024 || port >= 32768 {
-		t.Errorf("the port %s is none below those of outgoing connections", text)
+		t.Errorf("the port %s is in the range of outgoing connections", text)
 	}
 }

@@ -33,7 +33,7 @@ rules:
 func (e *Environment) configureAudit(arguments *envtest.Arguments) error {
 	folder, err := os.MkdirTemp("", "reconciletest-audit-")
 	if err != nil {
-		return fmt.Errorf("make a folder for the audit log: %w", err)
+		return fmt.Errorf("create a folder for the audit log: %w", err)
 	}
 
 	e.audit = folder
@@ -82,7 +82,7 @@ func (e *Environment) AuditLog() (*AuditLog, error) {
 	case e.server == nil:
 		return nil, fmt.Errorf("%w: the environment does not run", ErrNoAuditLog)
 	case *e.server.UseExistingCluster:
-		return nil, fmt.Errorf("%w: the cluster that %s names keeps its own; only an API server from KUBEBUILDER_ASSETS can be told to write one",
+		return nil, fmt.Errorf("%w: the cluster of %s has its own audit log; only an API server from KUBEBUILDER_ASSETS can be configured to write one",
 			ErrNoAuditLog, EnvKubeconfig)
 	case e.audit == "":
 		return nil, fmt.Errorf("%w: set Audit to true before the environment starts", ErrNoAuditLog)

@@ -43,11 +43,11 @@ func TestParseAuditEvent(t *testing.T) {
 				e.Code = 201
 			},
 		},
-		"by a field manager, dry": {
+		"by a field manager, dry run": {
 			line("1", done, "patch", "/api/v1/namespaces/shop/pods/web?fieldManager=me&dryRun=All&force=true", pods, 200),
 			func(e *environment.AuditEntry) { e.Verb, e.FieldManager, e.DryRun = "patch", "me", true },
 		},
-		"a dry delete": {
+		"a dry-run delete": {
 			strings.Replace(line("1", done, "delete", "/api/v1/namespaces/shop/pods/web", pods, 200), `"verb"`, `"requestObject":{"dryRun":["All"]},"verb"`, 1),
 			func(e *environment.AuditEntry) { e.Verb, e.DryRun = "delete", true },
 		},
@@ -59,7 +59,7 @@ func TestParseAuditEvent(t *testing.T) {
 			strings.Replace(line("1", done, "patch", "/api/v1/namespaces/shop/pods/web", pods, 200), `"verb"`, `"requestObject":{"dryRun":["All"]},"verb"`, 1),
 			func(e *environment.AuditEntry) { e.Verb, e.Patch = "patch", `{"dryRun":["All"]}` },
 		},
-		"a patch that is no object": {
+		"a patch that is not an object": {
 			strings.Replace(line("1", done, "patch", "/api/v1/namespaces/shop/pods/web", pods, 200), `"verb"`, `"requestObject":[{"op":"test"}],"verb"`, 1),
 			func(e *environment.AuditEntry) { e.Verb, e.Patch = "patch", `[{"op":"test"}]` },
 		},

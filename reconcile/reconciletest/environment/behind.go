@@ -51,9 +51,9 @@ type window struct{ from, to time.Time }
 
 // Timeouts of [Rights.Without] and [Rights.Await], and the time after the first rejection in which others may still be logged.
 const (
-	withoutPatience = 60 * time.Second
-	awaitPatience   = 2 * time.Minute
-	afterglow       = time.Second
+	withoutTimeout = 60 * time.Second
+	awaitTimeout   = 2 * time.Minute
+	inFlightTime   = time.Second
 )
 
 // Rights creates a service account with only the given rules. Without a control plane t is skipped, see Require.
@@ -80,7 +80,7 @@ func (e *Environment) Rights(t testing.TB, rules []rbacv1.PolicyRule) *Rights {
 
 	for _, object := range []client.Object{account, role, binding} {
 		if err := r.admin.Create(t.Context(), object); err != nil {
-			t.Fatalf("make an account with rights: %v", err)
+			t.Fatalf("create an account with permissions: %v", err)
 		}
 	}
 
@@ -119,7 +119,7 @@ func (r *Rights) Check(t testing.TB, unused map[string]string) {
 
 	used, refused, err := r.look()
 	if errors.Is(err, ErrNoAuditLog) && r.env.existing() {
-		t.Logf("rights are not checked: %v", err)
+		t.Logf("permissions are not enforced: %v", err)
 
 		return
 	}
@@ -129,7 +129,7 @@ func (r *Rights) Check(t testing.TB, unused map[string]string) {
 	}
 
 	for _, entry := range refused {
-		t.Errorf("a right is missing: %s: %s", entry, entry.Message)
+		t.Errorf("missing permission: %s: %s", entry, entry.Message)
 	}
 
 	known := map[string]bool{}
@@ -138,13 +138,13 @@ func (r *Rights) Check(t testing.TB, unused map[string]string) {
 		known[one.String()] = true
 
 		if !used[one] && unused[one.String()] == "" {
-			t.Errorf("no request used the right %q: test what needs it, take it away, or say why it may be unused", one)
+			t.Errorf("no request used the permission %q: test what needs it, remove it, or list it as unused with a reason", one)
 		}
 	}
 
 	for name := range unused {
 		if !known[name] {
-			t.Errorf("the rules have no right %q that could be unused", name)
+			t.Errorf("the rules have no permission %q that could be unused", name)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func (r *Rights) Await(t testing.TB, name string) {
 
 	wanted := r.named(t, name)
 
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, awaitPatience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, awaitTimeout, true, func(context.Context) (bool, error) {
 		used, _, err := r.look()
 
 		return used[wanted], err
@@ -204,9 +204,9 @@ func (r *Rights) Await(t testing.TB, name string) {
 
 	switch {
 	case errors.Is(err, ErrNoAuditLog) && r.env.existing():
-		t.Logf("rights are not checked: %v", err)
+		t.Logf("permissions are not enforced: %v", err)
 	case err != nil:
-		t.Fatalf("no request used the right %q: %v", name, err)
+		t.Fatalf("no request used the permission %q: %v", name, err)
 	}
 }
 
@@ -218,7 +218,7 @@ func (r *Rights) named(t testing.TB, name string) rights.Right {
 
 	at := slices.IndexFunc(all, func(one rights.Right) bool { return one.String() == name })
 	if at < 0 {
-		t.Fatalf("the rules have no right %q", name)
+		t.Fatalf("the rules have no permission %q", name)
 	}
 
 	return all[at]
@@ -237,7 +237,7 @@ func (r *Rights) Without(t testing.TB, name string, do func()) {
 	r.grant(t, taken.From(r.rules), taken, false)
 	do()
 
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, withoutPatience, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, withoutTimeout, true, func(context.Context) (bool, error) {
 		return r.refusedSince(since)
 	})
 
@@ -246,13 +246,13 @@ func (r *Rights) Without(t testing.TB, name string, do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	r.windows = append(r.windows, window{since, time.Now().Add(afterglow)})
+	r.windows = append(r.windows, window{since, time.Now().Add(inFlightTime)})
 
 	switch {
 	case errors.Is(err, ErrNoAuditLog) && r.env.existing():
-		t.Logf("rights are not checked: %v", err)
+		t.Logf("permissions are not enforced: %v", err)
 	case err != nil:
-		t.Errorf("without the right %q no request was refused: %v", name, err)
+		t.Errorf("without the permission %q no request was rejected: %v", name, err)
 	default:
 		r.missed[taken] = true
 	}
@@ -302,7 +302,7 @@ func (r *Rights) grant(t testing.TB, rules []rbacv1.PolicyRule, right rights.Rig
 
 	resource, subresource, _ := strings.Cut(right.Resource, "/")
 
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, withoutPatience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, withoutTimeout, true, func(ctx context.Context) (bool, error) {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: r.user, Groups: []string{"system:serviceaccounts", "system:authenticated"},
 			ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: right.Verb, Group: right.Group, Resource: resource, Subresource: subresource},

@@ -66,7 +66,7 @@ func (e *Environment) Start() error {
 	defer e.mu.Unlock()
 
 	if e.server != nil {
-		return errors.New("start the environment: it runs already")
+		return errors.New("start the environment: it is already running")
 	}
 
 	server, err := e.prepare()

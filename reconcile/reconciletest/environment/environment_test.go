@@ -40,7 +40,7 @@ func TestStartErrors(t *testing.T) { //nolint:paralleltest // sets the environme
 	}{
 		"nothing":             {want: "set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver", none: true},
 		"no such folder":      {variable: "KUBEBUILDER_ASSETS", value: "/nonexistent", want: "find etcd in KUBEBUILDER_ASSETS=/nonexistent: "},
-		"half of it":          {variable: "KUBEBUILDER_ASSETS", value: half, want: "find kube-apiserver in KUBEBUILDER_ASSETS=" + half},
+		"only etcd":           {variable: "KUBEBUILDER_ASSETS", value: half, want: "find kube-apiserver in KUBEBUILDER_ASSETS=" + half},
 		"no such kubeconfig":  {variable: environment.EnvKubeconfig, value: "/nonexistent", want: "load the kubeconfig that RECONCILETEST_KUBECONFIG names: "},
 		"a broken kubeconfig": {variable: environment.EnvKubeconfig, value: broken, want: "load the kubeconfig that RECONCILETEST_KUBECONFIG names: "},
 	} {
@@ -54,7 +54,7 @@ func TestStartErrors(t *testing.T) { //nolint:paralleltest // sets the environme
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 		if env.Client() != nil || env.Config() != nil {
-			t.Errorf("%s: an environment that has not started has a client", name)
+			t.Errorf("%s: an environment has a client before its start", name)
 		}
 		if err := env.Stop(); err != nil {
 			t.Errorf("%s: stop: %v", name, err)
@@ -102,11 +102,11 @@ func TestWithoutControlPlane(t *testing.T) { //nolint:paralleltest // sets the e
 	for ci, skipped := range map[string]bool{"": true, "false": true, "true": false} {
 		without(t, ci)
 		w := observe(t, env.Setup)
-		told := w.skipped
+		message := w.skipped
 		if !skipped {
-			told = w.failed
+			message = w.failed
 		}
-		if !strings.Contains(told, "no control plane") || (w.skipped != "") != skipped {
+		if !strings.Contains(message, "no control plane") || (w.skipped != "") != skipped {
 			t.Errorf("CI=%q: skipped for %q, failed with %q", ci, w.skipped, w.failed)
 		}
 	}

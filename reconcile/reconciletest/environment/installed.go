@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// installedPatience is the timeout for a sample to become ready.
-const installedPatience = 2 * time.Minute
+// installedTimeout is the timeout for a sample to become ready.
+const installedTimeout = 2 * time.Minute
 
 // Installed applies the resources in folder/kustomization.yaml, runs the operator with the service account, the arguments and the
 // environment of their Deployment, and waits until every object of folder/samples/*.yaml is Ready. With -v it prints their status.
@@ -181,7 +181,7 @@ func clientConfigs(object *unstructured.Unstructured) map[string]map[string]any 
 func waitForSample(t testing.TB, c client.Client, sample *unstructured.Unstructured) {
 	t.Helper()
 
-	for deadline := time.Now().Add(installedPatience); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(installedTimeout); ; time.Sleep(100 * time.Millisecond) {
 		err := c.Create(t.Context(), sample)
 		if err == nil {
 			break
@@ -200,7 +200,7 @@ func waitForSample(t testing.TB, c client.Client, sample *unstructured.Unstructu
 func waitFor(t testing.TB, c client.Client, object *unstructured.Unstructured, condition string) {
 	t.Helper()
 
-	for deadline := time.Now().Add(installedPatience); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(installedTimeout); ; time.Sleep(100 * time.Millisecond) {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
 		if err == nil && isTrue(object, condition) {
 			return
@@ -214,12 +214,12 @@ func waitFor(t testing.TB, c client.Client, object *unstructured.Unstructured, c
 
 // notIn returns an error about a missing condition that lists likely causes.
 func notIn(object *unstructured.Unstructured, condition string, err error) string {
-	text := fmt.Sprintf("%s %s has no condition %s that is True, after %s", object.GetKind(), object.GetName(), condition, installedPatience)
+	text := fmt.Sprintf("%s %s has no condition %s that is True, after %s", object.GetKind(), object.GetName(), condition, installedTimeout)
 	if err != nil {
 		return fmt.Sprintf("%s: %v", text, err)
 	}
-	return text + "; if it waits for pods or for another controller: none runs here, so the test has to write the status of that object " +
-		"in its stead, as a stand-in"
+	return text + "; pods and other controllers do not run here: if it waits for one, the test must write the status of that object " +
+		"like a stand-in"
 }
 
 func statusText(object *unstructured.Unstructured) string {

@@ -15,7 +15,7 @@ import (
 )
 
 // errNoFiles reports that there was no file to check.
-var errNoFiles = errors.New("there is no Go file to look at")
+var errNoFiles = errors.New("no Go file to check")
 
 // Boundary fails the test for each place in the Go files of a folder and its subfolders that bypasses the SDK; see [Offenders]. Use it
 // for the folder of an operator:

@@ -51,13 +51,13 @@ func TestOffenders(t *testing.T) {
 	}
 }
 
-func TestOffendersOfNothing(t *testing.T) {
+func TestOffendersErrors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		in   fstest.MapFS
 		want string
 	}{
-		"No file":    {fstest.MapFS{"a_test.go": {Data: []byte("package a")}}, "there is no Go file to look at"},
+		"No file":    {fstest.MapFS{"a_test.go": {Data: []byte("package a")}}, "no Go file to check"},
 		"No package": {fstest.MapFS{"a.go": {Data: []byte("func f()")}}, "parse: a.go:1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {

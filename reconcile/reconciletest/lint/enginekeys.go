@@ -37,7 +37,7 @@ func EngineKeys(domain string, plan reconcile.PlanResult) error {
 		}
 		metadata, _ := content["metadata"].(map[string]any)
 		eachEngineKey(domain, "", content, func(path, key string) {
-			errs = append(errs, fmt.Errorf("child %d, %T %v: %s has the key %s of the engine: do not copy it", //nolint:err113 // a finding
+			errs = append(errs, fmt.Errorf("child %d, %T %v: %s has the engine's key %s: do not copy it", //nolint:err113 // a finding
 				i, planned, metadata["name"], path, key))
 		})
 	}

@@ -27,20 +27,20 @@ func TestEngineKeys(t *testing.T) {
 		want    string
 	}{
 		"an empty plan":        {},
-		"no key of ours":       {applies: []client.Object{labelled(map[string]string{"app": "web"})}},
-		"a child that is kept": {keeps: []client.Object{labelled(map[string]string{"applyset.kubernetes.io/part-of": "x"})}},
+		"no key of the engine": {applies: []client.Object{labelled(map[string]string{"app": "web"})}},
+		"a kept child":         {keeps: []client.Object{labelled(map[string]string{"applyset.kubernetes.io/part-of": "x"})}},
 		"a label": {
 			applies: []client.Object{labelled(map[string]string{"applyset.kubernetes.io/id": "x"})},
-			want:    "child 0, *v1.ConfigMap web: metadata.labels has the key applyset.kubernetes.io/id of the engine: do not copy it",
+			want:    "child 0, *v1.ConfigMap web: metadata.labels has the engine's key applyset.kubernetes.io/id: do not copy it",
 		},
 		"a Pod template": {
 			applies: []client.Object{labelled(nil), deployment},
-			want:    "child 1, *v1.Deployment web: spec.template.metadata.annotations has the key reconcilekit.dev/generation of the engine: do not copy it",
+			want:    "child 1, *v1.Deployment web: spec.template.metadata.annotations has the engine's key reconcilekit.dev/generation: do not copy it",
 		},
 		"the operator's domain": {
 			domain:  "example.com",
 			applies: []client.Object{labelled(map[string]string{"example.com/generation": "1", "example.com/team": "red"})},
-			want:    "child 0, *v1.ConfigMap web: metadata.labels has the key example.com/generation of the engine: do not copy it",
+			want:    "child 0, *v1.ConfigMap web: metadata.labels has the engine's key example.com/generation: do not copy it",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func Generated(t testing.TB, files map[string]string) {
 	for _, path := range paths {
 		got, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatalf("read what is checked in: %v", err)
+			t.Fatalf("read the checked-in file: %v", err)
 		}
 
 		diff := cmp.Diff(string(got), files[path])
@@ -46,7 +46,7 @@ func Generated(t testing.TB, files map[string]string) {
 		case err != nil:
 			t.Errorf("%s is missing; %s=1 writes it", path, EnvUpdate)
 		default:
-			t.Errorf("%s is not what is generated now (-checked in +generated); %s=1 writes it:\n%s", path, EnvUpdate, diff)
+			t.Errorf("%s differs from the generated content (-checked in +generated); %s=1 writes it:\n%s", path, EnvUpdate, diff)
 		}
 	}
 }
@@ -61,6 +61,6 @@ func writeGenerated(t testing.TB, path, content string) {
 	}
 
 	if err != nil {
-		t.Fatalf("write what is generated: %v", err)
+		t.Fatalf("write the generated file: %v", err)
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// told is a test that notes its failures.
-type told struct {
+// recordingTest is a test that notes its failures.
+type recordingTest struct {
 	testing.TB
 
 	failures []string
 }
 
-func (*told) Helper() {}
+func (*recordingTest) Helper() {}
 
-func (t *told) Errorf(format string, args ...any) {
+func (t *recordingTest) Errorf(format string, args ...any) {
 	t.failures = append(t.failures, fmt.Sprintf(format, args...))
 }
 
@@ -30,19 +30,19 @@ func TestGenerated(t *testing.T) {
 	generated := func(update, content string) []string {
 		t.Setenv(lint.EnvUpdate, update)
 
-		inner := &told{TB: t}
+		inner := &recordingTest{TB: t}
 		lint.Generated(inner, map[string]string{path: content})
 
 		return inner.failures
 	}
 
 	for _, step := range []struct{ what, update, content, failure string }{
-		{"a file that is missing", "", "one\n", "docs/page.md is missing"},
+		{"a missing file", "", "one\n", "docs/page.md is missing"},
 		{"a file that is missing, with update", "1", "one\n", ""},
 		{"the same", "", "one\n", ""},
-		{"a file that has drifted", "", "two\n", "docs/page.md is not what is generated now"},
+		{"a changed file", "", "two\n", "docs/page.md differs from the generated content"},
 		{"a file that has drifted, with update", "1", "two\n", ""},
-		{"the same again", "", "two\n", ""},
+		{"an unchanged file", "", "two\n", ""},
 	} {
 		failures := strings.Join(generated(step.update, step.content), "\n")
 		if (failures == "") != (step.failure == "") || !strings.Contains(failures, step.failure) {

@@ -42,7 +42,7 @@ func Kstatus(owner client.Object) error {
 	is := map[string]metav1.Condition{}
 	for _, c := range list {
 		if _, twice := is[c.Type]; twice {
-			wrong("condition %s is there twice", c.Type)
+			wrong("condition %s is listed twice", c.Type)
 		}
 		is[c.Type] = c
 		switch {
@@ -71,7 +71,7 @@ func checkProgress(is map[string]metav1.Condition) error {
 	reconciling, stalled := is["Reconciling"].Status == metav1.ConditionTrue, is["Stalled"].Status == metav1.ConditionTrue
 	switch {
 	case !found:
-		return errors.New("there are conditions, and Ready is not among them")
+		return errors.New("the conditions do not include Ready")
 	case ready.ObservedGeneration == 0:
 		return errors.New("condition Ready has no observedGeneration, so its generation is unknown")
 	case reconciling && stalled:
@@ -79,7 +79,7 @@ func checkProgress(is map[string]metav1.Condition) error {
 	case ready.Status == metav1.ConditionTrue && (reconciling || stalled):
 		return errors.New("condition Ready is True together with Reconciling or Stalled: kstatus does not treat the object as current")
 	case ready.Status != metav1.ConditionTrue && !reconciling && !stalled:
-		return fmt.Errorf("condition Ready is %s (%s) with neither Reconciling nor Stalled: want Stalled where no later pass changes that by itself, else Reconciling",
+		return fmt.Errorf("condition Ready is %s (%s) with neither Reconciling nor Stalled: want Stalled if no later pass changes it by itself, else Reconciling",
 			ready.Status, ready.Reason)
 	}
 	return nil

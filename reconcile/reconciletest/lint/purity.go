@@ -32,7 +32,7 @@ func Purity[I any](t testing.TB, input I, run func(I) any, opts ...PurityOption)
 		kept := copied(&o, given, draw, false)
 		result := run(given)
 		if diff := cmp.Diff(kept, given, o.compare...); diff != "" {
-			t.Errorf("the function has changed its input (-before +after):\n%s", diff)
+			t.Errorf("the function changed its input (-before +after):\n%s", diff)
 			return
 		}
 		if n == 0 {
@@ -40,7 +40,7 @@ func Purity[I any](t testing.TB, input I, run func(I) any, opts ...PurityOption)
 			continue
 		}
 		if diff := cmp.Diff(first, result, o.compare...); diff != "" {
-			t.Errorf("run %d on the same input, its maps rebuilt%s, gives another result (-first +this):\n%s",
+			t.Errorf("run %d on the same input, its maps rebuilt%s, returns another result (-first +this):\n%s",
 				n+1, o.shuffledLists(), diff)
 			return
 		}

@@ -41,7 +41,7 @@ func Watched(t testing.TB, page dataflow.Page, file string, exceptions map[strin
 		case !excepted && !covered:
 			t.Errorf("the page of %s does not cover %q of %s: the kind has the rows %v", page.Name, row, file, types[gvk])
 		case excepted && covered:
-			t.Errorf("the page of %s covers %q: it is no exception any more", page.Name, row)
+			t.Errorf("the page of %s covers %q: remove the exception", page.Name, row)
 		case excepted && reason == "":
 			t.Errorf("the exception %q needs a reason", row)
 		}
@@ -49,7 +49,7 @@ func Watched(t testing.TB, page dataflow.Page, file string, exceptions map[strin
 
 	for _, row := range slices.Sorted(maps.Keys(exceptions)) {
 		if !slices.Contains(rows, row) {
-			t.Errorf("%s has no row %q that could be an exception", file, row)
+			t.Errorf("%s has no row %q to exclude", file, row)
 		}
 	}
 }

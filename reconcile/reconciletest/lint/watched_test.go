@@ -12,7 +12,7 @@ import (
 )
 
 // Fatalf ends the test, as that of a real one does.
-func (t *told) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (t *recordingTest) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
 func TestWatched(t *testing.T) {
 	t.Parallel()
@@ -27,17 +27,17 @@ func TestWatched(t *testing.T) {
 		want       string // part of the failure; empty for none
 	}{
 		"Covered": {
-			reason: "how a kind is watched does not matter, unless it is reconciled",
+			reason: "the kind of watch is ignored, except for reconciled kinds",
 			rows:   "# comment\nFor example.com/v1/Shop\n\nWatches apps/v1/Deployment\nOwns  /v1/Secret\n",
 		},
 		"NotReconciled":    {reason: "For means For", rows: "For /v1/Secret", want: `does not cover "For /v1/Secret"`},
 		"Missing":          {reason: "a kind", rows: "Owns /v1/Service", want: `does not cover "Owns /v1/Service"`},
-		"OtherVersion":     {reason: "the version counts", rows: "Owns apps/v2/Deployment", want: "does not cover"},
-		"Excepted":         {reason: "a known gap", rows: "Owns /v1/Service", exceptions: map[string]string{"Owns /v1/Service": "later"}},
-		"WithoutReason":    {reason: "a gap for no reason", rows: "Owns /v1/Service", exceptions: map[string]string{"Owns /v1/Service": ""}, want: "needs a reason"},
-		"NoGap":            {reason: "a gap that was closed", rows: "Owns /v1/Secret", exceptions: map[string]string{"Owns /v1/Secret": "later"}, want: "no exception any more"},
-		"UnknownException": {reason: "a misspelt gap", rows: "Owns /v1/Secret", exceptions: map[string]string{"Owns /v1/Secrets": "later"}, want: `has no row "Owns /v1/Secrets"`},
-		"Empty":            {reason: "a file without rows holds nothing to anything", rows: "# nothing\n", want: "has no rows"},
+		"OtherVersion":     {reason: "the version matters", rows: "Owns apps/v2/Deployment", want: "does not cover"},
+		"Excepted":         {reason: "an exception", rows: "Owns /v1/Service", exceptions: map[string]string{"Owns /v1/Service": "later"}},
+		"WithoutReason":    {reason: "an exception without a reason", rows: "Owns /v1/Service", exceptions: map[string]string{"Owns /v1/Service": ""}, want: "needs a reason"},
+		"NoGap":            {reason: "an obsolete exception", rows: "Owns /v1/Secret", exceptions: map[string]string{"Owns /v1/Secret": "later"}, want: "remove the exception"},
+		"UnknownException": {reason: "a misspelt exception", rows: "Owns /v1/Secret", exceptions: map[string]string{"Owns /v1/Secrets": "later"}, want: `has no row "Owns /v1/Secrets"`},
+		"Empty":            {reason: "a file without rows is an error", rows: "# nothing\n", want: "has no rows"},
 	}
 
 	for name, tc := range cases {
@@ -49,7 +49,7 @@ func TestWatched(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			inner := &told{TB: t}
+			inner := &recordingTest{TB: t}
 			lint.Watched(inner, page, file, tc.exceptions)
 
 			got := strings.Join(inner.failures, "\n")

@@ -46,7 +46,7 @@ func (m *ConditionMatcher) Current() *ConditionMatcher {
 	return m
 }
 
-var errNoObject = errors.New("HaveCondition: want a client.Object that is not nil")
+var errNoObject = errors.New("HaveCondition: want a client.Object, got nil")
 
 // Match implements Gomega's matcher. It returns an error if the actual value is not an object, or its conditions cannot be read.
 func (m *ConditionMatcher) Match(actual any) (bool, error) {
@@ -79,17 +79,17 @@ func (m *ConditionMatcher) differs(all []metav1.Condition, generation int64) str
 		case c.Type != m.wanted.Type:
 			continue
 		case c.Status != m.wanted.Status:
-			return fmt.Sprintf("its status is %s, for the reason %s: %s", c.Status, c.Reason, c.Message)
+			return fmt.Sprintf("its status is %s, with reason %s: %s", c.Status, c.Reason, c.Message)
 		case m.wanted.Reason != "" && c.Reason != m.wanted.Reason:
 			return fmt.Sprintf("its reason is %s: %s", c.Reason, c.Message)
 		case !strings.Contains(c.Message, m.wanted.Message):
 			return fmt.Sprintf("its message is %q", c.Message)
 		case m.current && c.ObservedGeneration != generation:
-			return fmt.Sprintf("it is about generation %d, and the object has %d", c.ObservedGeneration, generation)
+			return fmt.Sprintf("its observedGeneration is %d, the object's generation is %d", c.ObservedGeneration, generation)
 		}
 		return ""
 	}
-	return "there is none of that type; there are: " + strings.Join(types, ", ")
+	return "no condition of that type, only: " + strings.Join(types, ", ")
 }
 
 // FailureMessage implements Gomega's matcher.

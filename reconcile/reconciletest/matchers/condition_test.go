@@ -23,8 +23,8 @@ func Example() {
 	g.Expect(waiting()).To(matchers.HaveCondition("Ready", metav1.ConditionTrue))
 	g.Expect(waiting()).To(matchers.HaveCondition("Ready", metav1.ConditionFalse).Current())
 	// Output:
-	// Expected the condition Ready=True: its status is False, for the reason Waiting: for the Deployment
-	// Expected the condition Ready=False of the current generation: it is about generation 1, and the object has 2
+	// Expected the condition Ready=True: its status is False, with reason Waiting: for the Deployment
+	// Expected the condition Ready=False of the current generation: its observedGeneration is 1, the object's generation is 2
 }
 
 func waiting() *corev1.Service {
@@ -45,13 +45,13 @@ func TestHaveCondition(t *testing.T) {
 		why     string
 	}{
 		"status":              {have("Ready", metav1.ConditionFalse), true, "not to find the condition Ready=False"},
-		"another status":      {have("Ready", metav1.ConditionTrue), false, "its status is False, for the reason Waiting"},
+		"another status":      {have("Ready", metav1.ConditionTrue), false, "its status is False, with reason Waiting"},
 		"reason":              {have("Ready", metav1.ConditionFalse).Because("Waiting"), true, "Ready=False (Waiting)"},
 		"another reason":      {have("Ready", metav1.ConditionFalse).Because("Done"), false, "its reason is Waiting"},
 		"message":             {have("Ready", metav1.ConditionFalse).Mentioning("Deployment"), true, `with "Deployment" in its message`},
 		"another message":     {have("Ready", metav1.ConditionFalse).Mentioning("Job"), false, `its message is "for the Deployment"`},
-		"an older generation": {have("Ready", metav1.ConditionFalse).Current(), false, "it is about generation 1, and the object has 2"},
-		"another type":        {have("Available", metav1.ConditionTrue), false, "there is none of that type; there are: Ready"},
+		"an older generation": {have("Ready", metav1.ConditionFalse).Current(), false, "its observedGeneration is 1, the object's generation is 2"},
+		"another type":        {have("Available", metav1.ConditionTrue), false, "no condition of that type, only: Ready"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestHaveCondition(t *testing.T) {
 }
 
 // What is no object, or has conditions of another form, is a mistake of the test and no mismatch.
-func TestHaveConditionOfSomethingElse(t *testing.T) {
+func TestHaveConditionErrors(t *testing.T) {
 	t.Parallel()
 	odd := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": "none"}}}
 	for _, actual := range []any{nil, "Ready", odd, errors.New("not found")} {

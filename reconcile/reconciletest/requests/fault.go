@@ -46,7 +46,7 @@ func (t *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 		// The response is complete, so the server has executed the request.
 		_, err = io.Copy(io.Discard, response.Body)
 		if err := errors.Join(err, response.Body.Close()); err != nil {
-			return nil, fmt.Errorf("read the answer that is to be lost: %w", err)
+			return nil, fmt.Errorf("read the response before dropping it: %w", err)
 		}
 	} else if request.Body != nil {
 		// The contract of RoundTripper requires to close the body in any case.

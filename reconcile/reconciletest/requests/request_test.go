@@ -29,7 +29,7 @@ func TestParseRequest(t *testing.T) {
 			line: "get configmaps shop/web",
 		},
 		"live list": {
-			reason: "without a resource version nobody's cache answers", method: "GET", url: "/apis/apps/v1/deployments",
+			reason: "a list without a resource version is live", method: "GET", url: "/apis/apps/v1/deployments",
 			want: requests.Request{Verb: "list", Group: "apps", Resource: "deployments"},
 			line: "list apps/deployments",
 		},
@@ -40,12 +40,12 @@ func TestParseRequest(t *testing.T) {
 			line: "list apps/deployments",
 		},
 		"watch": {
-			reason: "a watch keeps a cache", method: "GET", url: "/api/v1/namespaces/shop/pods?watch=true",
+			reason: "a watch belongs to a cache", method: "GET", url: "/api/v1/namespaces/shop/pods?watch=true",
 			want: requests.Request{Verb: "watch", Resource: "pods", Namespace: "shop", Informer: true},
 			line: "watch pods shop",
 		},
 		"apply": {
-			reason: "the content type tells apply from patch", method: "PATCH",
+			reason: "the content type distinguishes apply from patch", method: "PATCH",
 			url: "/apis/apps/v1/namespaces/shop/deployments/web?fieldManager=me&force=true", contentType: "application/apply-patch+yaml",
 			want: requests.Request{
 				Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "shop", Name: "web", FieldManager: "me",
@@ -72,7 +72,7 @@ func TestParseRequest(t *testing.T) {
 			line: "update services shop/web (dry run)",
 		},
 		"delete": {
-			reason: "options in the body are no dry run", method: "DELETE", url: "/api/v1/namespaces/shop/services/web",
+			reason: "dryRun in the body of an update is ignored", method: "DELETE", url: "/api/v1/namespaces/shop/services/web",
 			body: `{"kind":"DeleteOptions","preconditions":{"uid":"1"},"propagationPolicy":"Background"}`,
 			want: requests.Request{Verb: "delete", Resource: "services", Namespace: "shop", Name: "web"},
 			line: "delete services shop/web", write: true,
@@ -84,7 +84,7 @@ func TestParseRequest(t *testing.T) {
 			line: "delete services shop/web (dry run)",
 		},
 		"delete many": {
-			reason: "a delete without a name is about the collection", method: "DELETE", url: "/api/v1/namespaces/shop/pods",
+			reason: "a delete without a name deletes the collection", method: "DELETE", url: "/api/v1/namespaces/shop/pods",
 			want: requests.Request{Verb: "deletecollection", Resource: "pods", Namespace: "shop"},
 			line: "deletecollection pods shop", write: true,
 		},
@@ -99,12 +99,12 @@ func TestParseRequest(t *testing.T) {
 			line: "delete namespaces shop", write: true,
 		},
 		"finalize namespace": {
-			reason: "finalize is no resource inside the namespace", method: "PUT", url: "/api/v1/namespaces/shop/finalize",
+			reason: "finalize is a subresource of the namespace", method: "PUT", url: "/api/v1/namespaces/shop/finalize",
 			want: requests.Request{Verb: "update", Resource: "namespaces", Subresource: "finalize", Name: "shop"},
 			line: "update namespaces/finalize shop", write: true,
 		},
 		"behind a proxy": {
-			reason: "a prefix is no part of the API", method: "GET", url: "/k8s/clusters/c-1/api/v1/nodes/n",
+			reason: "a path prefix is ignored", method: "GET", url: "/k8s/clusters/c-1/api/v1/nodes/n",
 			want: requests.Request{Verb: "get", Resource: "nodes", Name: "n"},
 			line: "get nodes n",
 		},

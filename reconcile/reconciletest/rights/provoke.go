@@ -100,7 +100,7 @@ func CreateOutdated(ctx context.Context, c client.Client, twin client.Object) er
 	}
 
 	if manager == "" {
-		return fmt.Errorf("create the outdated %s: nobody has applied the original", twin.GetName())
+		return fmt.Errorf("create the outdated %s: no request applied the original", twin.GetName())
 	}
 
 	twin.SetManagedFields(nil)

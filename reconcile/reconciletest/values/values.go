@@ -48,16 +48,16 @@ func Of[T client.Object](t testing.TB, scheme *runtime.Scheme, crdPaths []string
 	}
 	drawn, err := draw(t.Context(), props, seed, n)
 	if len(drawn) == 0 {
-		t.Fatalf("values: none of %d values of %s is valid, the last one: %v", n*tries, gvk, err)
+		t.Fatalf("values: none of %d values of %s is valid; the last error: %v", n*tries, gvk, err)
 	}
-	t.Logf("values: %d of %d objects of %s drawn with the seed %d (%s)", len(drawn), n, gvk, seed, search.EnvSeed)
+	t.Logf("values: %d of %d random objects of %s with the seed %d (%s)", len(drawn), n, gvk, seed, search.EnvSeed)
 	out := make([]T, len(drawn))
 	for i, content := range drawn {
 		content["apiVersion"], content["kind"] = gvk.GroupVersion().String(), gvk.Kind
 		content["metadata"] = map[string]any{"name": fmt.Sprintf("value-%d", i+1)}
 		object, _ := empty.DeepCopyObject().(T)
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, object); err != nil {
-			t.Fatalf("values: %s does not hold what its CRD accepts: %v\n%v", reflect.TypeFor[T](), err, content)
+			t.Fatalf("values: %s does not represent what its CRD accepts: %v\n%v", reflect.TypeFor[T](), err, content)
 		}
 		out[i] = object
 	}

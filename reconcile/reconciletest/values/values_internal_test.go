@@ -66,11 +66,11 @@ func TestDraw(t *testing.T) {
 	}
 	again, _ := draw(t.Context(), props(t, machine), 7, n)
 	if diff := cmp.Diff(drawn, again); diff != "" {
-		t.Errorf("the same seed draws others:\n%s", diff)
+		t.Errorf("the same seed gives other values:\n%s", diff)
 	}
 	other, _ := draw(t.Context(), props(t, machine), 8, n)
 	if cmp.Equal(drawn, other) {
-		t.Error("another seed draws the same")
+		t.Error("another seed gives the same values")
 	}
 	spec := func(i int) map[string]any { return drawn[i]["spec"].(map[string]any) } //nolint:forcetypeassert,revive // it is required
 	names := func(of map[string]any) (out []string) {
@@ -82,24 +82,24 @@ func TestDraw(t *testing.T) {
 		return out
 	}
 	if diff := cmp.Diff([]string{"size", "name", "least", "most", "parts"}, names(spec(0))); diff != "" {
-		t.Errorf("the first has more than what is required, and defaults:\n%s", diff)
+		t.Errorf("the first value has more than required fields and defaults:\n%s", diff)
 	}
 	seen := map[any]bool{}
 	for i := range drawn {
 		if _, set := drawn[i]["status"]; set || drawn[i]["metadata"] != nil {
-			t.Fatalf("more than a spec: %v", drawn[i])
+			t.Fatalf("fields outside spec: %v", drawn[i])
 		}
 		seen[spec(i)["size"]], seen[spec(i)["most"]], seen[spec(i)["runs"]] = true, true, true
 	}
 	for _, want := range []any{"small", "large", int64(0), int64(9), true, false} {
 		if !seen[want] {
-			t.Errorf("%v is never drawn", want)
+			t.Errorf("%v never occurs", want)
 		}
 	}
 }
 
-// TestDrawsNothing: a rule that nothing fulfils is told.
-func TestDrawsNothing(t *testing.T) {
+// TestErrorWithoutValues: a rule that nothing fulfils is told.
+func TestErrorWithoutValues(t *testing.T) {
 	t.Parallel()
 	drawn, err := draw(t.Context(), props(t, `
 type: object
@@ -110,7 +110,7 @@ properties:
 required: [spec]
 `), 1, 3)
 	if len(drawn) != 0 || err == nil || !strings.Contains(err.Error(), "never") {
-		t.Errorf("drew %v, error %v; want none, and why", drawn, err)
+		t.Errorf("got %v, error %v; want no value and an error", drawn, err)
 	}
 }
 

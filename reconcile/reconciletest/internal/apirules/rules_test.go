@@ -20,9 +20,9 @@ func TestValidate(t *testing.T) {
 		old, new string
 		want     []string // the fields that are refused
 	}{
-		"a good Deployment":        {new: deployment},
-		"a Deployment scaled":      {old: deployment, new: strings.Replace(deployment, "spec: {", "spec: {replicas: 3, ", 1)},
-		"fewer replicas than none": {new: strings.Replace(deployment, "spec: {", "spec: {replicas: -1, ", 1), want: []string{"spec.replicas"}},
+		"a valid Deployment":  {new: deployment},
+		"a Deployment scaled": {old: deployment, new: strings.Replace(deployment, "spec: {", "spec: {replicas: 3, ", 1)},
+		"negative replicas":   {new: strings.Replace(deployment, "spec: {", "spec: {replicas: -1, ", 1), want: []string{"spec.replicas"}},
 		"another selector": {
 			old: deployment, new: strings.ReplaceAll(deployment, "app: web", "app: other"), want: []string{"spec.selector"},
 		},
@@ -59,15 +59,15 @@ func TestValidate(t *testing.T) {
 			  {apiVersion: v1, kind: Pod, name: a}]}}`,
 			want: []string{"metadata.ownerReferences[0].uid"},
 		},
-		"an owner without anything": {
+		"an empty owner reference": {
 			new:  `{apiVersion: v1, kind: ConfigMap, metadata: {name: web, ownerReferences: [{controller: false}]}}`,
 			want: []string{"metadata.ownerReferences[0].apiVersion", "metadata.ownerReferences[0].kind", "metadata.ownerReferences[0].name", "metadata.ownerReferences[0].uid"},
 		},
-		"keys with blanks": {
+		"keys with spaces": {
 			new:  `{apiVersion: v1, kind: Secret, metadata: {name: web}, data: {"c d": e, "a b": c, "e f": g, good: h}}`,
 			want: []string{"data[a b]", "data[c d]", "data[e f]"},
 		},
-		"a key with a blank": {
+		"a key with a space": {
 			new: `{apiVersion: v1, kind: ConfigMap, metadata: {name: web}, data: {"a b": c}}`, want: []string{"data[a b]"},
 		},
 		"another type of a Secret": {

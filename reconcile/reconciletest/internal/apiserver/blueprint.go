@@ -54,7 +54,7 @@ func NewBlueprint(scheme *runtime.Scheme, definitions []*apiextensionsv1.CustomR
 		b.cluster[k.gvk], b.namespaced[k.gvk] = k.cluster, !k.cluster
 		if k.structure != nil {
 			if b.schemas[k.gvk], err = crdschema.New(k.structure); err != nil {
-				return nil, fmt.Errorf("fake world: %s: %w", k.gvk, err)
+				return nil, fmt.Errorf("fake API server: %s: %w", k.gvk, err)
 			}
 		}
 		if k.status {

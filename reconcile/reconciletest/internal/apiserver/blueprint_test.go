@@ -60,7 +60,7 @@ func TestBuiltInScopes(t *testing.T) {
 	}
 	server, kinds := apiserver.New(clientgoscheme.Scheme, blueprint, clock.RealClock{}, nil), typedKinds(t)
 	if len(kinds) < 80 {
-		t.Fatalf("the typed clients know %d kinds only", len(kinds))
+		t.Fatalf("the typed clients have only %d kinds", len(kinds))
 	}
 	for gvk, want := range kinds {
 		mapping, err := server.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
@@ -131,7 +131,7 @@ func TestMapping(t *testing.T) {
 		t.Errorf("served versions (-want +got):\n%s", diff)
 	}
 	if beta := widget.GroupVersion.WithKind("Widget"); !blueprint.HasStatus(beta) || blueprint.HasStatus(schema.GroupVersionKind{Group: beta.Group, Version: "v1beta1", Kind: beta.Kind}) {
-		t.Error("the version without a status subresource has one, or the one with it has none")
+		t.Error("the versions have the wrong status subresource")
 	}
 }
 
@@ -145,7 +145,7 @@ func TestEnum(t *testing.T) {
 	}
 	var none *apiserver.Blueprint
 	if none.Enum(kind, []string{"status", "state"}) != nil || blueprint.Enum(kind.GroupVersion().WithKind("Other"), []string{"status", "state"}) != nil {
-		t.Error("a kind that nothing describes has values")
+		t.Error("a kind without a schema has values")
 	}
 }
 
@@ -160,6 +160,6 @@ func TestUsed(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if all, err := server.List(schema.GroupVersionKind{Group: "none", Version: "v1", Kind: "None"}); err != nil || len(all) != 0 {
-		t.Errorf("of a kind that nobody knows: %v, %v", all, err)
+		t.Errorf("of an unknown kind: %v, %v", all, err)
 	}
 }

@@ -44,14 +44,14 @@ func TestVersions(t *testing.T) {
 		generation int64
 		changed    bool
 	}{
-		"nothing":                  {set(func(*unstructured.Unstructured) {}), 1, false},
-		"the spec":                 {set(count(2)), 2, true},
-		"the same spec":            {set(count(1)), 1, false},
-		"a label":                  {set(func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"a": "b"}) }), 1, true},
-		"a status beside the spec": {set(state("Ready")), 1, false},
-		"another generation":       {set(func(u *unstructured.Unstructured) { u.SetGeneration(7) }), 1, false},
-		"another birthday":         {set(func(u *unstructured.Unstructured) { u.SetCreationTimestamp(metav1.Time{}) }), 1, false},
-		"a time of deletion":       {set(func(u *unstructured.Unstructured) { u.SetDeletionTimestamp(&metav1.Time{}) }), 1, false},
+		"nothing":                           {set(func(*unstructured.Unstructured) {}), 1, false},
+		"the spec":                          {set(count(2)), 2, true},
+		"the same spec":                     {set(count(1)), 1, false},
+		"a label":                           {set(func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"a": "b"}) }), 1, true},
+		"a status in an update of the spec": {set(state("Ready")), 1, false},
+		"another generation":                {set(func(u *unstructured.Unstructured) { u.SetGeneration(7) }), 1, false},
+		"another creation timestamp":        {set(func(u *unstructured.Unstructured) { u.SetCreationTimestamp(metav1.Time{}) }), 1, false},
+		"a deletion timestamp":              {set(func(u *unstructured.Unstructured) { u.SetDeletionTimestamp(&metav1.Time{}) }), 1, false},
 		"the status": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			state("Ready")(u)
 			count(5)(u) // of which an update of the status takes no notice
@@ -81,7 +81,7 @@ func TestVersions(t *testing.T) {
 			}
 			return nil
 		}, 1, true},
-		"a deletion that is held": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+		"a deletion with a finalizer": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			u.SetFinalizers([]string{"test/hold"})
 			if err := c.Update(ctx, u); err != nil {
 				return err
@@ -142,7 +142,7 @@ func TestDryRun(t *testing.T) {
 			u.Object = want.Object
 			return err
 		}, 4},
-		"apply of another": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+		"apply of another object": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			want := parse(t, strings.Replace(gadget, "name: w,", "name: other,", 1))
 			err := c.Apply(ctx, applied(want), by, dry)
 			u.Object = want.Object
@@ -221,7 +221,7 @@ func TestOwnership(t *testing.T) {
 	expect(map[string]any{"v": "1", "x": "1", "z": "1"}, "one Apply = data v ,x ", "two Apply = data x ,z ")
 
 	if err := apply("two", `{x: "2"}`); !apierrors.IsConflict(err) || !strings.Contains(err.Error(), `conflict with "one": .data.x`) {
-		t.Errorf("two changes what one owns: %v", err)
+		t.Errorf("manager two changes a field of manager one: %v", err)
 	}
 	must(apply("two", `{x: "2"}`, client.ForceOwnership))
 	expect(map[string]any{"x": "2", "v": "1"}, "one Apply = data v ", "two Apply = data x ")
@@ -279,18 +279,18 @@ func TestDeletion(t *testing.T) {
 		"another delete": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Delete(ctx, u)
 		}, true, false},
-		"a label":     {set(func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"a": "b"}) }), true, false},
-		"no deletion": {set(func(u *unstructured.Unstructured) { u.SetDeletionTimestamp(nil) }), true, false},
-		"one finalizer more": {set(func(u *unstructured.Unstructured) {
+		"a label":                    {set(func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{"a": "b"}) }), true, false},
+		"removed deletion timestamp": {set(func(u *unstructured.Unstructured) { u.SetDeletionTimestamp(nil) }), true, false},
+		"additional finalizer": {set(func(u *unstructured.Unstructured) {
 			u.SetFinalizers(append(u.GetFinalizers(), "test/more"))
 		}), true, true},
-		"no finalizer": {set(func(u *unstructured.Unstructured) { u.SetFinalizers(nil) }), false, false},
-		"no finalizer by a patch": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+		"finalizers removed": {set(func(u *unstructured.Unstructured) { u.SetFinalizers(nil) }), false, false},
+		"finalizers removed by a patch": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Patch(ctx, u, merge(`{"metadata":{"finalizers":null}}`))
 		}, false, false},
-		"an apply of others":                 {apply(strings.Replace(leaving, ", finalizers: [test/hold]", ", labels: {a: b}", 1)), true, false},
-		"an apply of the finalizer":          {apply(leaving), true, false},
-		"an apply that takes another one on": {apply(strings.Replace(leaving, "test/hold", "test/other", 1)), true, true},
+		"an apply by another manager":    {apply(strings.Replace(leaving, ", finalizers: [test/hold]", ", labels: {a: b}", 1)), true, false},
+		"an apply of the finalizer":      {apply(leaving), true, false},
+		"an apply that adds a finalizer": {apply(strings.Replace(leaving, "test/hold", "test/other", 1)), true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -306,14 +306,14 @@ func TestDeletion(t *testing.T) {
 			}
 			after := read(t, server.Client, u)
 			if (after != nil) != c.stays || after != nil && (after.GetDeletionTimestamp() == nil || !cmp.Equal(after.GetFinalizers(), u.GetFinalizers())) {
-				t.Errorf("it is there: %v, want %t", after, c.stays)
+				t.Errorf("exists: %v, want %t", after, c.stays)
 			}
 		})
 	}
 }
 
 // The last finalizer that an applier owns goes with the apply that no longer names it, and with it the object.
-func TestApplyLetsGo(t *testing.T) {
+func TestApplyRemovesAFinalizer(t *testing.T) {
 	t.Parallel()
 	server := serverWith(t)
 	ctx, c, by := t.Context(), server.Client, client.FieldOwner("test")
@@ -321,13 +321,13 @@ func TestApplyLetsGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.Delete(ctx, parse(t, leaving)); err != nil || read(t, server.Client, parse(t, leaving)) == nil {
-		t.Fatalf("the object is not held: %v", err)
+		t.Fatalf("the finalizer does not keep the object: %v", err)
 	}
 	if err := c.Apply(ctx, applied(parse(t, strings.Replace(leaving, ", finalizers: [test/hold]", "", 1))), by); err != nil {
 		t.Error(err)
 	}
 	if u := read(t, server.Client, parse(t, leaving)); u != nil {
-		t.Errorf("it is still there: %v", u)
+		t.Errorf("the object still exists: %v", u)
 	}
 }
 
@@ -338,7 +338,7 @@ func TestUIDs(t *testing.T) {
 	known := read(t, server.Client, parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: known, namespace: default}}`))
 	one := read(t, server.Client, parse(t, settings))
 	if known.GetUID() != "reserved" || one.GetUID() == "" || known.GetGeneration() != 0 {
-		t.Errorf("UIDs %q and %q, want one that is reserved; generation %d", known.GetUID(), one.GetUID(), known.GetGeneration())
+		t.Errorf("UIDs %q and %q, want the reserved one; generation %d", known.GetUID(), one.GetUID(), known.GetGeneration())
 	}
 	if err := server.Client.Delete(t.Context(), one, client.Preconditions{UID: new(one.GetUID()), ResourceVersion: new(one.GetResourceVersion())}); err != nil {
 		t.Fatal(err)

@@ -153,7 +153,7 @@ func newItem(list client.ObjectList, gvk schema.GroupVersionKind, scheme *runtim
 	}
 	item, ok := obj.(client.Object)
 	if !ok {
-		return nil, fmt.Errorf("%s: %T is no object with metadata", gvk, obj)
+		return nil, fmt.Errorf("%s: %T has no object metadata", gvk, obj)
 	}
 	return item, nil
 }

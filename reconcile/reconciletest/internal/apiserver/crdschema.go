@@ -57,7 +57,7 @@ type converters struct {
 func newConverters(kinds []crdKind) (*converters, error) {
 	c := &converters{deduced: managedfields.NewDeducedTypeConverter(), scheme: runtime.NewScheme(), models: map[string]*spec.Schema{}}
 	if err := clientgoscheme.AddToScheme(c.scheme); err != nil {
-		return nil, fmt.Errorf("fake world: %w", err)
+		return nil, fmt.Errorf("fake API server: %w", err)
 	}
 	c.builtin = applyconfigurations.NewTypeConverter(c.scheme)
 	for _, k := range kinds {
@@ -66,13 +66,13 @@ func newConverters(kinds []crdKind) (*converters, error) {
 		}
 		model, err := k.model()
 		if err != nil {
-			return nil, fmt.Errorf("fake world: schema of %s: %w", k.gvk, err)
+			return nil, fmt.Errorf("fake API server: schema of %s: %w", k.gvk, err)
 		}
 		c.models[k.gvk.String()] = model
 	}
 	var err error
 	if c.custom, err = managedfields.NewTypeConverter(c.models, true); err != nil {
-		return nil, fmt.Errorf("fake world: schemas of the CRDs: %w", err)
+		return nil, fmt.Errorf("fake API server: schemas of the CRDs: %w", err)
 	}
 	return c, nil
 }

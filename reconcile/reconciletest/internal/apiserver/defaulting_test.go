@@ -31,10 +31,10 @@ func TestDefaults(t *testing.T) {
 		path   []string
 		want   string
 	}{
-		"an image of a version": {pod(`{name: c, image: registry:5000/web:1}`), container, full("registry:5000/web:1", "IfNotPresent", "")},
-		"an image of none":      {pod(`{name: c, image: registry:5000/web}`), container, full("registry:5000/web", "Always", "")},
-		"the latest image":      {pod(`{name: c, image: web:latest}`), container, full("web:latest", "Always", "")},
-		"an image by digest":    {pod(`{name: c, image: "web@sha256:1"}`), container, full("web@sha256:1", "IfNotPresent", "")},
+		"an image with a tag":    {pod(`{name: c, image: registry:5000/web:1}`), container, full("registry:5000/web:1", "IfNotPresent", "")},
+		"an image without a tag": {pod(`{name: c, image: registry:5000/web}`), container, full("registry:5000/web", "Always", "")},
+		"the latest image":       {pod(`{name: c, image: web:latest}`), container, full("web:latest", "Always", "")},
+		"an image by digest":     {pod(`{name: c, image: "web@sha256:1"}`), container, full("web@sha256:1", "IfNotPresent", "")},
 		"ports and variables": {
 			pod(`{name: c, image: "w:1", ports: [{containerPort: 80}, {containerPort: 53, protocol: UDP}], env: [{name: a, value: b}, {name: node, valueFrom: {fieldRef: {fieldPath: x}}}]}`), container,
 			full("w:1", "IfNotPresent", `, ports: [{containerPort: 80, protocol: TCP}, {containerPort: 53, protocol: UDP}], env: [{name: a, value: b}, {name: node, valueFrom: {fieldRef: {fieldPath: x, apiVersion: v1}}}]`),
@@ -58,11 +58,11 @@ func TestDefaults(t *testing.T) {
 		"part of a rolling update": {
 			workload("apps/v1", "Deployment", "strategy: {rollingUpdate: {maxSurge: 1}}, "), []string{"spec", "strategy"}, `{at: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 25%, maxSurge: 1}}}`,
 		},
-		"no rolling update":      {workload("apps/v1", "Deployment", "strategy: {type: Recreate}, "), []string{"spec", "strategy"}, `{at: {type: Recreate}}`},
-		"that of a StatefulSet":  {workload("apps/v1", "StatefulSet", ""), []string{"spec", "updateStrategy"}, `{at: {type: RollingUpdate, rollingUpdate: {partition: 0, maxUnavailable: 1}}}`},
-		"none of a StatefulSet":  {workload("apps/v1", "StatefulSet", "updateStrategy: {type: OnDelete}, "), []string{"spec", "updateStrategy"}, `{at: {type: OnDelete}}`},
-		"that of a DaemonSet":    {workload("apps/v1", "DaemonSet", ""), []string{"spec", "updateStrategy"}, `{at: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, maxSurge: 0}}}`},
-		"status of a Deployment": {workload("apps/v1", "Deployment", ""), []string{"status"}, `{at: {}}`},
+		"no rolling update":                  {workload("apps/v1", "Deployment", "strategy: {type: Recreate}, "), []string{"spec", "strategy"}, `{at: {type: Recreate}}`},
+		"rolling update of a StatefulSet":    {workload("apps/v1", "StatefulSet", ""), []string{"spec", "updateStrategy"}, `{at: {type: RollingUpdate, rollingUpdate: {partition: 0, maxUnavailable: 1}}}`},
+		"no rolling update of a StatefulSet": {workload("apps/v1", "StatefulSet", "updateStrategy: {type: OnDelete}, "), []string{"spec", "updateStrategy"}, `{at: {type: OnDelete}}`},
+		"rolling update of a DaemonSet":      {workload("apps/v1", "DaemonSet", ""), []string{"spec", "updateStrategy"}, `{at: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, maxSurge: 0}}}`},
+		"status of a Deployment":             {workload("apps/v1", "Deployment", ""), []string{"status"}, `{at: {}}`},
 		"pods of a Job": {
 			`{apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: default}, spec: {template: {spec: {}}}}`, []string{"spec", "template", "spec", "restartPolicy"}, `{at: Never}`,
 		},

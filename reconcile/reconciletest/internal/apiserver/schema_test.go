@@ -44,7 +44,7 @@ func widgetOf(count int64) *unstructured.Unstructured {
 func wantsInvalid(t *testing.T, what string, err error) {
 	t.Helper()
 	if !apierrors.IsInvalid(err) {
-		t.Errorf("%s: want it refused as invalid, got %v", what, err)
+		t.Errorf("%s: want an Invalid error, got %v", what, err)
 	}
 }
 
@@ -105,11 +105,11 @@ func TestSchemaGetsStricter(t *testing.T) {
 	}
 	stored.SetFinalizers(nil)
 	if err := c.Update(ctx, stored); err != nil {
-		t.Errorf("let go: %v", err)
+		t.Errorf("remove the finalizer: %v", err)
 	}
 }
 
-func TestSchemaThatNoServerTakes(t *testing.T) {
+func TestInvalidSchema(t *testing.T) {
 	t.Parallel()
 	crd := widget.CRD()
 	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Type = ""

@@ -324,7 +324,7 @@ type (
 )
 
 func (identity) Convert(in, out, _ any) error {
-	return fmt.Errorf("fake world: no conversion from %T to %T", in, out)
+	return fmt.Errorf("fake API server: no conversion from %T to %T", in, out)
 }
 
 func (identity) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
@@ -361,7 +361,7 @@ func (t *tracker) stored(gvr schema.GroupVersionResource, ns, name string) (*uns
 func (t *tracker) content(gvr schema.GroupVersionResource, obj runtime.Object) (*unstructured.Unstructured, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
-		return nil, fmt.Errorf("fake world: %s arrived as %T", gvr.Resource, obj)
+		return nil, fmt.Errorf("fake API server: %s arrived as %T", gvr.Resource, obj)
 	}
 	if gvk, known := t.kinds[gvr]; known {
 		u.SetGroupVersionKind(gvk)

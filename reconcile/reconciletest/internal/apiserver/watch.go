@@ -33,9 +33,9 @@ func (w *Server) watch(ctx context.Context, list client.ObjectList, opts []clien
 	if err != nil {
 		return nil, err
 	}
-	told := &watched{server: w, selects: selects, versions: map[types.UID]string{}, selected: map[types.UID]bool{}}
+	events := &watched{server: w, selects: selects, versions: map[types.UID]string{}, selected: map[types.UID]bool{}}
 	for key, u := range items {
-		told.versions[u.GetUID()], told.selected[u.GetUID()] = u.GetResourceVersion(), selects(key, u)
+		events.versions[u.GetUID()], events.selected[u.GetUID()] = u.GetResourceVersion(), selects(key, u)
 	}
 	all, err := w.store.Watch(ctx, stored)
 	if err != nil {
@@ -44,7 +44,7 @@ func (w *Server) watch(ctx context.Context, list client.ObjectList, opts []clien
 	return watch.Filter(all, func(e watch.Event) (watch.Event, bool) {
 		w.mu.Lock() // wait until the write is complete: a dry run is reverted then
 		defer w.mu.Unlock()
-		return told.event(e, list, gvk)
+		return events.event(e, list, gvk)
 	}), nil
 }
 

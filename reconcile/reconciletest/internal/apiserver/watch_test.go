@@ -21,8 +21,8 @@ import (
 
 const last = `{apiVersion: v1, kind: ConfigMap, metadata: {name: last, namespace: default, labels: {app: web, end: "true"}}}`
 
-// told is what a watch tells from its beginning until an object named last comes, as "type name", in the order of the events.
-func told(t *testing.T, w watch.Interface, server *apiserver.Server) (out []string) {
+// eventsUntil is what a watch tells from its beginning until an object named last comes, as "type name", in the order of the events.
+func eventsUntil(t *testing.T, w watch.Interface, server *apiserver.Server) (out []string) {
 	t.Helper()
 	for _, namespace := range []string{"default", "other"} {
 		if err := server.Client.Create(t.Context(), parse(t, strings.Replace(last, "namespace: default", "namespace: "+namespace, 1))); err != nil {
@@ -42,7 +42,7 @@ func told(t *testing.T, w watch.Interface, server *apiserver.Server) (out []stri
 			}
 			out = append(out, fmt.Sprintf("%s %s", strings.ToLower(string(e.Type)), obj.GetName()))
 		case <-time.After(time.Minute):
-			t.Fatalf("the watch told nothing more after %v", out)
+			t.Fatalf("the watch sent no more events after %v", out)
 		}
 	}
 }
@@ -73,35 +73,35 @@ func TestWatch(t *testing.T) {
 	again := func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 		return c.Create(ctx, parse(t, settings))
 	}
-	letGo := merge(`{"metadata":{"finalizers":null}}`)
+	removeFinalizer := merge(`{"metadata":{"finalizers":null}}`)
 	for name, c := range map[string]struct {
 		on   string
 		opts []client.ListOption
 		do   write
 		want []string
 	}{
-		"nothing new":                   {settings, nil, patch(merge(`{}`)), nil},
-		"a change":                      {settings, nil, patch(label(`"web"`)), []string{"modified a"}},
-		"two changes":                   {settings, nil, both(patch(label(`"web"`)), patch(label(`"shop"`))), []string{"modified a", "modified a"}},
-		"a deletion":                    {settings, nil, remove, []string{"deleted a"}},
-		"an object of old name":         {settings, nil, both(remove, again), []string{"deleted a", "added a"}},
-		"another namespace":             {settings, []client.ListOption{client.InNamespace("other")}, remove, nil},
-		"another name":                  {settings, []client.ListOption{client.MatchingFieldsSelector{Selector: fields.ParseSelectorOrDie("metadata.name!=a")}}, remove, nil},
-		"its name":                      {settings, []client.ListOption{client.MatchingFieldsSelector{Selector: fields.ParseSelectorOrDie("metadata.name!=b,metadata.namespace=default")}}, remove, []string{"deleted a"}},
-		"begins to be selected":         {settings, []client.ListOption{web}, both(patch(label(`"web"`)), patch(merge(`{"data":{"x":"2"}}`))), []string{"added a", "modified a"}},
-		"ends to be selected":           {settings, []client.ListOption{web}, both(patch(label(`"web"`)), both(patch(label(`null`)), remove)), []string{"added a", "deleted a"}},
-		"never selected":                {settings, []client.ListOption{web}, both(patch(label(`"shop"`)), remove), nil},
-		"a dry change":                  {settings, nil, patch(label(`"web"`), client.DryRunAll), nil},
-		"a dry change, then a real one": {settings, nil, both(patch(label(`"web"`), client.DryRunAll), patch(label(`"web"`))), []string{"modified a"}},
-		"a dry deletion": {settings, nil, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+		"nothing new":                       {settings, nil, patch(merge(`{}`)), nil},
+		"a change":                          {settings, nil, patch(label(`"web"`)), []string{"modified a"}},
+		"two changes":                       {settings, nil, both(patch(label(`"web"`)), patch(label(`"shop"`))), []string{"modified a", "modified a"}},
+		"a deletion":                        {settings, nil, remove, []string{"deleted a"}},
+		"an object of a former name":        {settings, nil, both(remove, again), []string{"deleted a", "added a"}},
+		"another namespace":                 {settings, []client.ListOption{client.InNamespace("other")}, remove, nil},
+		"another name":                      {settings, []client.ListOption{client.MatchingFieldsSelector{Selector: fields.ParseSelectorOrDie("metadata.name!=a")}}, remove, nil},
+		"its name":                          {settings, []client.ListOption{client.MatchingFieldsSelector{Selector: fields.ParseSelectorOrDie("metadata.name!=b,metadata.namespace=default")}}, remove, []string{"deleted a"}},
+		"becomes selected":                  {settings, []client.ListOption{web}, both(patch(label(`"web"`)), patch(merge(`{"data":{"x":"2"}}`))), []string{"added a", "modified a"}},
+		"is no longer selected":             {settings, []client.ListOption{web}, both(patch(label(`"web"`)), both(patch(label(`null`)), remove)), []string{"added a", "deleted a"}},
+		"never selected":                    {settings, []client.ListOption{web}, both(patch(label(`"shop"`)), remove), nil},
+		"a dry-run change":                  {settings, nil, patch(label(`"web"`), client.DryRunAll), nil},
+		"a dry-run change, then a real one": {settings, nil, both(patch(label(`"web"`), client.DryRunAll), patch(label(`"web"`))), []string{"modified a"}},
+		"a dry-run deletion": {settings, nil, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Delete(ctx, u, client.DryRunAll)
 		}, nil},
-		"a dry create": {settings, nil, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
+		"a dry-run create": {settings, nil, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 			return c.Create(ctx, parse(t, leaving), client.DryRunAll)
 		}, nil},
-		"a deletion that is held":   {leaving, nil, both(remove, patch(letGo)), []string{"modified going", "deleted going"}},
-		"let go in a dry run":       {leaving, nil, both(remove, patch(letGo, client.DryRunAll)), []string{"modified going"}},
-		"let go in a dry run first": {leaving, nil, both(remove, both(patch(letGo, client.DryRunAll), patch(letGo))), []string{"modified going", "deleted going"}},
+		"a deletion with a finalizer":          {leaving, nil, both(remove, patch(removeFinalizer)), []string{"modified going", "deleted going"}},
+		"finalizer removed in a dry run":       {leaving, nil, both(remove, patch(removeFinalizer, client.DryRunAll)), []string{"modified going"}},
+		"finalizer removed in a dry run first": {leaving, nil, both(remove, both(patch(removeFinalizer, client.DryRunAll), patch(removeFinalizer))), []string{"modified going", "deleted going"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -114,7 +114,7 @@ func TestWatch(t *testing.T) {
 			if err := c.do(t.Context(), server.Client, u); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, told(t, w, server)); diff != "" {
+			if diff := cmp.Diff(c.want, eventsUntil(t, w, server)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -191,6 +191,6 @@ func TestAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if n := len(server.Used()); n != 8 {
-		t.Errorf("%d kinds have had objects, want 8", n)
+		t.Errorf("%d kinds had objects, want 8", n)
 	}
 }

@@ -122,7 +122,7 @@ func TestRefused(t *testing.T) {
 		"get": {none, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Get(ctx, client.ObjectKeyFromObject(u), u)
 		}, metav1.StatusReasonNotFound, `configmaps "none" not found`},
-		"update of nothing": {none, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+		"update of a missing object": {none, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Update(ctx, u)
 		}, metav1.StatusReasonNotFound, `configmaps "none" not found`},
 		"stale update": {settings, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
@@ -140,7 +140,7 @@ func TestRefused(t *testing.T) {
 		"status of a kind without one": {settings, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Status().Update(ctx, u)
 		}, metav1.StatusReasonNotFound, ""},
-		"merge of nothing": {none, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+		"merge patch of a missing object": {none, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Patch(ctx, u, merge(`{"data":{"x":"2"}}`))
 		}, metav1.StatusReasonNotFound, `configmaps "none" not found`},
 		"stale merge": {settings, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 		"strategic merge of a custom resource": {gadget, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Patch(ctx, u, client.RawPatch(types.StrategicMergePatchType, []byte(`{"spec":{"count":2}}`)))
 		}, metav1.StatusReasonUnsupportedMediaType, "strategic merge patches need a built-in kind"},
-		"strategic merge of nothing": {none, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+		"strategic merge patch of a missing object": {none, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Patch(ctx, u, client.RawPatch(types.StrategicMergePatchType, []byte(`{"data":{"x":"2"}}`)))
 		}, metav1.StatusReasonNotFound, `configmaps "none" not found`},
 		"broken strategic merge": {settings, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
@@ -173,11 +173,11 @@ func TestRefused(t *testing.T) {
 		"stale apply": {settings, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 			return c.Apply(ctx, applied(with(parse(t, settings), stale)), by)
 		}, metav1.StatusReasonConflict, "object was modified"},
-		"apply of a status that is none": {gadget, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
+		"apply of an invalid status": {gadget, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 			u := parse(t, `{apiVersion: test.reconcilekit.dev/v1, kind: Widget, metadata: {name: w, namespace: default}, status: {count: many}}`)
 			return c.Status().Apply(ctx, applied(u), by)
 		}, metav1.StatusReasonUnknown, "status.count"},
-		"delete of nothing": {none, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
+		"delete of a missing object": {none, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Delete(ctx, u)
 		}, metav1.StatusReasonNotFound, `configmaps "none" not found`},
 		"delete of another object": {settings, func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
@@ -207,13 +207,13 @@ func TestRefused(t *testing.T) {
 		"create without a name": {settings, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 			return c.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default"}})
 		}, metav1.StatusReasonInvalid, "metadata.name: Required value"},
-		"apply of nobody": {settings, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
+		"apply without a field manager": {settings, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 			return c.Apply(ctx, applied(parse(t, settings)))
 		}, metav1.StatusReasonInvalid, "fieldManager: Required value"},
 		"a create by apply of the first object": {settings, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 			return c.Apply(ctx, applied(with(parse(t, settings), version("1"))), by, client.ForceOwnership)
 		}, metav1.StatusReasonConflict, "object was modified"},
-		"list by a field of nothing": {settings, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
+		"list by a field without objects": {settings, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {
 			return c.List(ctx, &corev1.SecretList{}, client.MatchingFields{"type": "Opaque"})
 		}, metav1.StatusReasonBadRequest, "field label not supported: type"},
 		"watch by a field": {settings, func(ctx context.Context, c client.Client, _ *unstructured.Unstructured) error {

@@ -50,7 +50,7 @@ func read[T any](t *testing.T, text string) T {
 	return out
 }
 
-// object is one as a world stores it, where whole numbers are integers.
+// object is one as a cluster stores it, where whole numbers are integers.
 func object(t *testing.T, text string) map[string]any {
 	t.Helper()
 	return whole(read[map[string]any](t, text)).(map[string]any)
@@ -124,15 +124,15 @@ func TestValidateUpdate(t *testing.T) {
 	t.Parallel()
 	schema := schemaOf(t, valve)
 	for name, c := range map[string]struct{ old, changed, want string }{
-		"of another field":               {`{spec: {size: small, most: 3}}`, `{spec: {size: small, most: 4}}`, ""},
-		"of what is immutable":           {`{spec: {size: small}}`, `{spec: {size: large}}`, "is immutable"},
-		"of what had to be new":          {`{spec: {size: small, serial: new}}`, `{spec: {size: small, serial: old}}`, ""},
-		"that adds what has to be new":   {`{spec: {size: small}}`, `{spec: {size: small, serial: old}}`, "is not new"},
-		"beside what is wrong":           {`{spec: {size: medium, most: 3}}`, `{spec: {size: medium, most: 4}}`, ""},
-		"of what is wrong":               {`{spec: {size: small, label: A}}`, `{spec: {size: small, label: B}}`, "spec.label: Invalid value"},
-		"beside doubles":                 {`{spec: {size: small, tags: [a, a]}}`, `{spec: {size: small, most: 4, tags: [a, a]}}`, ""},
-		"that adds doubles":              {`{spec: {size: small, tags: [a]}}`, `{spec: {size: small, tags: [a, a]}}`, "Duplicate value"},
-		"against a rule about a sibling": {`{spec: {size: small, most: 4}, status: {open: 4}}`, `{spec: {size: small, most: 3}, status: {open: 4}}`, "open is above most"},
+		"of another field":                        {`{spec: {size: small, most: 3}}`, `{spec: {size: small, most: 4}}`, ""},
+		"of an immutable field":                   {`{spec: {size: small}}`, `{spec: {size: large}}`, "is immutable"},
+		"against a rule for creation":             {`{spec: {size: small, serial: new}}`, `{spec: {size: small, serial: old}}`, ""},
+		"that adds an optional field with a rule": {`{spec: {size: small}}`, `{spec: {size: small, serial: old}}`, "is not new"},
+		"next to an invalid field":                {`{spec: {size: medium, most: 3}}`, `{spec: {size: medium, most: 4}}`, ""},
+		"of an invalid field":                     {`{spec: {size: small, label: A}}`, `{spec: {size: small, label: B}}`, "spec.label: Invalid value"},
+		"next to duplicates":                      {`{spec: {size: small, tags: [a, a]}}`, `{spec: {size: small, most: 4, tags: [a, a]}}`, ""},
+		"that adds duplicates":                    {`{spec: {size: small, tags: [a]}}`, `{spec: {size: small, tags: [a, a]}}`, "Duplicate value"},
+		"against a rule about a sibling":          {`{spec: {size: small, most: 4}, status: {open: 4}}`, `{spec: {size: small, most: 3}, status: {open: 4}}`, "open is above most"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,12 +146,12 @@ func TestValidateStatus(t *testing.T) {
 	t.Parallel()
 	schema := schemaOf(t, valve)
 	for name, c := range map[string]struct{ old, changed, want string }{
-		"a first one":                 {`{spec: {size: small, most: 3}}`, `{spec: {size: small, most: 3}, status: {open: 3, phase: Open}}`, ""},
-		"beyond the enum":             {`{spec: {size: small, most: 3}}`, `{spec: {size: small, most: 3}, status: {open: 3, phase: Ajar}}`, `status.phase: Unsupported value: "Ajar"`},
-		"against a rule":              {`{spec: {size: small, most: 3}}`, `{spec: {size: small, most: 3}, status: {open: 4}}`, "open is above most"},
-		"beside what is wrong":        {`{spec: {size: small, most: 3}, status: {open: 1, phase: Ajar}}`, `{spec: {size: small, most: 3}, status: {open: 2, phase: Ajar}}`, ""},
-		"taken away":                  {`{spec: {size: small}, status: {open: 1}}`, `{spec: {size: small}}`, ""},
-		"beside a spec that is wrong": {`{spec: {size: medium, most: 3}}`, `{spec: {size: medium, most: 3}, status: {open: 1}}`, ""},
+		"first status":             {`{spec: {size: small, most: 3}}`, `{spec: {size: small, most: 3}, status: {open: 3, phase: Open}}`, ""},
+		"outside the enum":         {`{spec: {size: small, most: 3}}`, `{spec: {size: small, most: 3}, status: {open: 3, phase: Ajar}}`, `status.phase: Unsupported value: "Ajar"`},
+		"against a rule":           {`{spec: {size: small, most: 3}}`, `{spec: {size: small, most: 3}, status: {open: 4}}`, "open is above most"},
+		"next to an invalid field": {`{spec: {size: small, most: 3}, status: {open: 1, phase: Ajar}}`, `{spec: {size: small, most: 3}, status: {open: 2, phase: Ajar}}`, ""},
+		"removed field":            {`{spec: {size: small}, status: {open: 1}}`, `{spec: {size: small}}`, ""},
+		"with an invalid spec":     {`{spec: {size: medium, most: 3}}`, `{spec: {size: medium, most: 3}, status: {open: 1}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -44,7 +44,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"accepted without a reason": {description.System{Setup: nothing, Owners: owners(1), Accepted: []finding.Acceptance{{About: "x"}}}, "want an About and a Reason"},
 		"accepted without a text":   {description.System{Setup: nothing, Owners: owners(1), Accepted: []finding.Acceptance{{Reason: "x"}}}, "want an About and a Reason"},
 		"broken YAML":               {description.System{Setup: nothing, Owners: owners(1), GivenYAML: "a: ["}, "GivenYAML: document 1: "},
-		"no such file":              {description.System{Setup: nothing, Owners: owners(1), CRDPaths: []string{"missing.yaml"}}, "CRDPaths: stat missing.yaml"},
+		"missing file":              {description.System{Setup: nothing, Owners: owners(1), CRDPaths: []string{"missing.yaml"}}, "CRDPaths: stat missing.yaml"},
 	} {
 		if _, err := description.Prepare(c.system); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
@@ -68,7 +68,7 @@ func TestPrepareFillsIn(t *testing.T) {
 		t.Errorf("the namespace is %s", got.Namespace(t))
 	}
 	if given[:2][1] != nil || s.GivenYAML == "" {
-		t.Error("the description itself has changed")
+		t.Error("the description was changed")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestReadCRDs(t *testing.T) {
 		}
 	}
 	if _, err := description.ReadCRDs([]string{filepath.Join(folder, "wrong")}); err == nil || !strings.Contains(err.Error(), "d.yaml: ") {
-		t.Errorf("of a broken file: %v", err)
+		t.Errorf("for an invalid file: %v", err)
 	}
 }
 
@@ -155,14 +155,14 @@ func TestInvariants(t *testing.T) {
 		text      string
 		broken    bool
 	}{
-		"always, and so":           {description.Always("it runs", runs), deployments, web(int64(1)), "it runs", false},
-		"always, and not so":       {description.Always("it runs", runs), deployments, web(int64(0)), "it runs", true},
-		"never, and not so":        {description.Never("it runs", runs), deployments, web(int64(0)), "never: it runs", false},
-		"never, and so":            {description.Never("it runs", runs), deployments, web(int64(1)), "never: it runs", true},
-		"of another kind":          {description.Always("it runs", runs), appsv1.SchemeGroupVersion.WithKind("StatefulSet"), web(int64(0)), "it runs", false},
-		"of another version":       {description.Always("it runs", runs), schema.GroupVersionKind{Group: "apps", Version: "v2", Kind: "Deployment"}, web(int64(0)), "it runs", true},
-		"of what nobody can read":  {description.Always("it runs", runs), deployments, web("none"), "it runs", false},
-		"of no kind in particular": {description.Always("it is", func(client.Object) bool { return false }), deployments, web(int64(0)), "it is", false},
+		"always, and true":                      {description.Always("it runs", runs), deployments, web(int64(1)), "it runs", false},
+		"always, and false":                     {description.Always("it runs", runs), deployments, web(int64(0)), "it runs", true},
+		"never, and false":                      {description.Never("it runs", runs), deployments, web(int64(0)), "never: it runs", false},
+		"never, and true":                       {description.Never("it runs", runs), deployments, web(int64(1)), "never: it runs", true},
+		"of another kind":                       {description.Always("it runs", runs), appsv1.SchemeGroupVersion.WithKind("StatefulSet"), web(int64(0)), "it runs", false},
+		"of another version":                    {description.Always("it runs", runs), schema.GroupVersionKind{Group: "apps", Version: "v2", Kind: "Deployment"}, web(int64(0)), "it runs", true},
+		"of an object that cannot be converted": {description.Always("it runs", runs), deployments, web("none"), "it runs", false},
+		"of any kind":                           {description.Always("it is", func(client.Object) bool { return false }), deployments, web(int64(0)), "it is", false},
 	} {
 		text, broken := description.Breaks(c.invariant, clientgoscheme.Scheme, c.gvk, c.object)
 		if text != c.text || broken != c.broken {

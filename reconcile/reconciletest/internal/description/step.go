@@ -25,39 +25,39 @@ func (s Prepared) Subjects() []client.Object {
 	return s.Owners
 }
 
-// Plots returns the stories without faults. The first one with a last step defines the end state of that step.
-func (s Prepared) Plots() [][]Step {
-	plots := [][]Step{{StepA}}
+// Sequences returns the baselines without faults. The first one with a last step defines the end state of that step.
+func (s Prepared) Sequences() [][]Step {
+	sequences := [][]Step{{StepA}}
 	if s.Change != nil {
-		plots = append(plots, []Step{StepB}, []Step{StepA, StepB}, []Step{StepA, StepB, StepA}, []Step{StepA, StepB, StepA, StepB})
+		sequences = append(sequences, []Step{StepB}, []Step{StepA, StepB}, []Step{StepA, StepB, StepA}, []Step{StepA, StepB, StepA, StepB})
 	}
 	if len(s.Subjects()) > 1 {
-		plots = append(plots, []Step{StepLess}, []Step{StepA, StepLess}, []Step{StepA, StepLess, StepA})
+		sequences = append(sequences, []Step{StepLess}, []Step{StepA, StepLess}, []Step{StepA, StepLess, StepA})
 	}
 	if s.Singleton == nil {
-		return append(append(plots, s.ending(StepDelete)...), []Step{StepA, StepDelete, StepA})
+		return append(append(sequences, s.ending(StepDelete)...), []Step{StepA, StepDelete, StepA})
 	}
 	if len(s.Singleton.Inputs) > 0 {
-		plots = append(append(plots, []Step{StepDelete}), s.ending(StepDelete)...)
-		plots = append(plots, []Step{StepA, StepDelete, StepA})
+		sequences = append(append(sequences, []Step{StepDelete}), s.ending(StepDelete)...)
+		sequences = append(sequences, []Step{StepA, StepDelete, StepA})
 	}
 	if s.Singleton.Off != nil {
-		plots = append(append(plots, []Step{StepOff}), s.ending(StepOff)...)
-		plots = append(plots, []Step{StepA, StepOff, StepA})
+		sequences = append(append(sequences, []Step{StepOff}), s.ending(StepOff)...)
+		sequences = append(sequences, []Step{StepA, StepOff, StepA})
 	}
-	return plots
+	return sequences
 }
 
-// ending returns the plots of two steps that end with the last one.
+// ending returns the specs of two steps that end with the last one.
 func (s Prepared) ending(last Step) [][]Step {
-	plots := [][]Step{{StepA, last}}
+	sequences := [][]Step{{StepA, last}}
 	if s.Change != nil {
-		plots = append(plots, []Step{StepB, last})
+		sequences = append(sequences, []Step{StepB, last})
 	}
 	if s.Singleton != nil && len(s.Singleton.Inputs) > 1 {
-		plots = append(plots, []Step{StepLess, last})
+		sequences = append(sequences, []Step{StepLess, last})
 	}
-	return plots
+	return sequences
 }
 
 // After returns the steps that may follow while no instance runs.

@@ -10,18 +10,18 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 )
 
-// Which stories are told of a system, and what may happen while nobody is there to see it.
-func TestPlots(t *testing.T) {
+// Which baselines are told of a system, and what may happen while nobody is there to see it.
+func TestSequences(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		system description.System
-		plots  string
-		after  map[description.Step]string
+		system    description.System
+		sequences string
+		after     map[description.Step]string
 	}{
 		"one owner": {
 			description.System{Owners: owners(1)}, "A; A delete; A delete A", map[description.Step]string{"A": "delete", "B": "delete", "delete": ""},
 		},
-		"one that changes": {
+		"an owner that changes": {
 			description.System{Owners: owners(1), Change: change},
 			"A; B; A B; A B A; A B A B; A delete; B delete; A delete A",
 			map[description.Step]string{"A": "B delete", "B": "A delete", "less": "delete", "delete": ""},
@@ -48,10 +48,10 @@ func TestPlots(t *testing.T) {
 			t.Parallel()
 			p := description.Prepared{System: c.system}
 			var got []string
-			for _, plot := range p.Plots() {
-				got = append(got, strings.Trim(fmt.Sprint(plot), "[]"))
+			for _, spec := range p.Sequences() {
+				got = append(got, strings.Trim(fmt.Sprint(spec), "[]"))
 			}
-			if diff := cmp.Diff(c.plots, strings.Join(got, "; ")); diff != "" {
+			if diff := cmp.Diff(c.sequences, strings.Join(got, "; ")); diff != "" {
 				t.Errorf("plots (-want +got):\n%s", diff)
 			}
 			for last, want := range c.after {

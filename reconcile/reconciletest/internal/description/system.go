@@ -39,7 +39,7 @@ type System struct {
 	Change func(owner client.Object)
 	// StandIns simulate all other controllers: they are called after each pass until they change nothing.
 	StandIns []StandIn
-	// Outside creates the operator's external dependencies, such as a fake of another system. It is called once for each world, which keeps
+	// Outside creates the operator's external dependencies, such as a fake of another system. It is called once for each cluster, which keeps
 	// the result when the operator restarts: Setup gets it with [OutsideOf], a stand-in with [OutsideFrom]. Optional.
 	Outside func() any
 	// Outlives are the objects that may remain after the deletion of the owners, or after a change of their spec, in the format of findings,

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // Difference is one difference between two states.
@@ -48,7 +48,7 @@ func brief(value any) string {
 }
 
 // Between lists the differences between two states, sorted by object and path.
-func Between(want, got world.State) []Difference {
+func Between(want, got cluster.State) []Difference {
 	var out []Difference
 	for _, object := range slices.Sorted(maps.Keys(Union(want, got))) {
 		w, g := want[object], got[object]
@@ -139,12 +139,12 @@ func Print(all []Difference) string {
 	return strings.Join(lines, "\n")
 }
 
-// Random are the random values, found as differences between two runs of the same story: passwords, keys and values derived from them. The
+// Random are the random values, found as differences between two runs of the same steps: passwords, keys and values derived from them. The
 // first key is the object, the second the path.
 type Random map[string]map[string]bool
 
-// Add adds the different texts of two runs of the same story.
-func (d Random) Add(one, other world.State) {
+// Add adds the different texts of two runs of the same steps.
+func (d Random) Add(one, other cluster.State) {
 	for _, at := range Between(one, other) {
 		_, text := at.want.(string)
 		_, both := at.got.(string)
@@ -159,7 +159,7 @@ func (d Random) Add(one, other world.State) {
 }
 
 // Mask replaces the random values in a state.
-func (d Random) Mask(state world.State) {
+func (d Random) Mask(state cluster.State) {
 	for object, paths := range d {
 		if state[object] != nil {
 			maskIn(state[object], "", paths)
@@ -179,7 +179,7 @@ func maskIn(value any, path string, paths map[string]bool) any {
 		}
 	case string:
 		if paths[path] && v != "" {
-			return "drawn at random"
+			return "random"
 		}
 	}
 	return value

@@ -9,13 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/difference"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-func stateOf(t *testing.T, text string) world.State {
+func stateOf(t *testing.T, text string) cluster.State {
 	t.Helper()
-	var out world.State
+	var out cluster.State
 	if err := yaml.Unmarshal([]byte(text), &out); err != nil {
 		t.Fatal(err)
 	}
@@ -29,16 +29,16 @@ func TestBetween(t *testing.T) {
 		diff      []string
 	}{
 		"the same":                     {`{A: {x: 1}}`, `{A: {x: 1}}`, nil},
-		"an object too few":            {`{A: {x: 1}, B: {}}`, `{A: {x: 1}}`, []string{"B: want one, got none"}},
-		"an object too many":           {`{}`, `{A: {x: 1}}`, []string{"A: want none, got one"}},
+		"a missing object":             {`{A: {x: 1}, B: {}}`, `{A: {x: 1}}`, []string{"B: want one, got none"}},
+		"an extra object":              {`{}`, `{A: {x: 1}}`, []string{"A: want none, got one"}},
 		"a value":                      {`{A: {spec: {x: 1}}}`, `{A: {spec: {x: 2}}}`, []string{"A: spec.x: want 1, got 2"}},
-		"a value too few":              {`{A: {x: 1, u: a}}`, `{A: {x: 1}}`, []string{`A: u: want "a", got none`}},
-		"a value too many":             {`{A: {x: 1}}`, `{A: {x: 1, u: {z: 1}}}`, []string{`A: u: want none, got {"z":1}`}},
+		"a missing value":              {`{A: {x: 1, u: a}}`, `{A: {x: 1}}`, []string{`A: u: want "a", got none`}},
+		"an extra value":               {`{A: {x: 1}}`, `{A: {x: 1, u: {z: 1}}}`, []string{`A: u: want none, got {"z":1}`}},
 		"in a list":                    {`{A: {x: [{u: 1}, {u: 2}]}}`, `{A: {x: [{u: 1}, {u: 3}]}}`, []string{"A: x[1].u: want 2, got 3"}},
 		"lists of different lengths":   {`{A: {x: [1, 2]}}`, `{A: {x: [1]}}`, []string{"A: x: want [1,2], got [1]"}},
 		"a map and a text":             {`{A: {x: {u: 1}}}`, `{A: {x: a}}`, []string{`A: x: want {"u":1}, got "a"`}},
 		"sorted, by object, then path": {`{B: {x: 1}, A: {z: 1, u: 1}}`, `{B: {x: 2}, A: {z: 2, u: 2}}`, []string{"A: u: want 1, got 2", "A: z: want 1, got 2", "B: x: want 1, got 2"}},
-		"what is empty is nothing":     {`{A: {x: {}}}`, `{A: {x: {}}}`, nil},
+		"an empty map equals none":     {`{A: {x: {}}}`, `{A: {x: {}}}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +55,7 @@ func TestBetween(t *testing.T) {
 
 func TestPrint(t *testing.T) {
 	t.Parallel()
-	want, got := world.State{"A": {}}, world.State{"A": {}}
+	want, got := cluster.State{"A": {}}, cluster.State{"A": {}}
 	for n := range 10 {
 		want["A"][fmt.Sprintf("f%d", n)] = "a"
 		got["A"][fmt.Sprintf("f%d", n)] = "b"
@@ -72,17 +72,17 @@ func TestPrint(t *testing.T) {
 // A value is cut, and one that is no JSON is printed as Go prints it.
 func TestPrintedValue(t *testing.T) {
 	t.Parallel()
-	long := difference.Between(world.State{"A": {"x": strings.Repeat("y", 300)}}, world.State{"A": {"x": "z"}})
+	long := difference.Between(cluster.State{"A": {"x": strings.Repeat("y", 300)}}, cluster.State{"A": {"x": "z"}})
 	if want := `A: x: want "` + strings.Repeat("y", 199) + `..., got "z"`; difference.Print(long) != want {
 		t.Errorf("got  %s\nwant %s", difference.Print(long), want)
 	}
-	odd := difference.Between(world.State{"A": {"x": math.Inf(1)}}, world.State{"A": {"x": 1.5}})
+	odd := difference.Between(cluster.State{"A": {"x": math.Inf(1)}}, cluster.State{"A": {"x": 1.5}})
 	if want := "A: x: want +Inf, got 1.5"; difference.Print(odd) != want {
 		t.Errorf("got  %s\nwant %s", difference.Print(odd), want)
 	}
 }
 
-// What two runs of one story draw is hidden from then on: texts alone, and none of the status.
+// What two runs of one baseline draw is hidden from then on: texts alone, and none of the status.
 func TestDrawn(t *testing.T) {
 	t.Parallel()
 	drawn := difference.Random{}
@@ -98,11 +98,11 @@ func TestDrawn(t *testing.T) {
 
 	got := stateOf(t, `{Secret: {data: {key: three, other: "", user: you}}, Widget: {spec: {list: [d, e, f]}}, More: {data: {key: x}}}`)
 	drawn.Mask(got)
-	masked := stateOf(t, `{Secret: {data: {key: drawn at random, other: "", user: you}}, Widget: {spec: {list: [d, drawn at random, f]}}, More: {data: {key: x}}}`)
+	masked := stateOf(t, `{Secret: {data: {key: random, other: "", user: you}}, Widget: {spec: {list: [d, random, f]}}, More: {data: {key: x}}}`)
 	if diff := cmp.Diff(masked, got); diff != "" {
 		t.Errorf("masked (-want +got):\n%s", diff)
 	}
-	drawn.Mask(world.State{}) // nothing there to hide
+	drawn.Mask(cluster.State{}) // nothing there to hide
 }
 
 func TestWithin(t *testing.T) {
@@ -111,14 +111,14 @@ func TestWithin(t *testing.T) {
 		want, got string
 		within    bool
 	}{
-		"the same":                 {`{A: {x: {u: 1}}}`, `{A: {x: {u: 1}}}`, true},
-		"a value more":             {`{A: {x: {u: 1}}}`, `{A: {x: {u: 1, v: 2}}}`, true},
-		"a value less":             {`{A: {x: {u: 1, v: 2}}}`, `{A: {x: {u: 1}}}`, false},
-		"another value":            {`{A: {x: {u: 1}}}`, `{A: {x: {u: 2, v: 1}}}`, false},
-		"an element more":          {`{A: {x: [1, 3]}}`, `{A: {x: [1, 2, 3]}}`, true},
-		"an element less":          {`{A: {x: [1, 3]}}`, `{A: {x: [1, 2]}}`, false},
-		"an element of another":    {`{A: {x: [{u: 1}]}}`, `{A: {x: [{u: 1, v: 2}]}}`, false},
-		"a list in place of a map": {`{A: {x: {u: 1}}}`, `{A: {x: [1]}}`, false},
+		"the same":                     {`{A: {x: {u: 1}}}`, `{A: {x: {u: 1}}}`, true},
+		"an extra value":               {`{A: {x: {u: 1}}}`, `{A: {x: {u: 1, v: 2}}}`, true},
+		"a missing value":              {`{A: {x: {u: 1, v: 2}}}`, `{A: {x: {u: 1}}}`, false},
+		"another value":                {`{A: {x: {u: 1}}}`, `{A: {x: {u: 2, v: 1}}}`, false},
+		"an extra element":             {`{A: {x: [1, 3]}}`, `{A: {x: [1, 2, 3]}}`, true},
+		"a missing element":            {`{A: {x: [1, 3]}}`, `{A: {x: [1, 2]}}`, false},
+		"an element with fewer fields": {`{A: {x: [{u: 1}]}}`, `{A: {x: [{u: 1, v: 2}]}}`, false},
+		"a list in place of a map":     {`{A: {x: {u: 1}}}`, `{A: {x: [1]}}`, false},
 	} {
 		if got := difference.Within(stateOf(t, c.want)["A"], stateOf(t, c.got)["A"]); got != c.within {
 			t.Errorf("%s: got %t, want %t", name, got, c.within)

@@ -1,2 +1,2 @@
-// Package difference compares two states of a world field by field, and finds the random values in two runs of the same story.
+// Package difference compares two states of a cluster field by field, and finds the random values in two runs of the same steps.
 package difference

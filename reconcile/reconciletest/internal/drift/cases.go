@@ -8,31 +8,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/checker"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
 const second = 1100 * time.Millisecond
 
-// Cases returns the cases in which others disturb a world in steady state. There are none if the system acts on a schedule.
-func Cases(j *verdict.Judge) []story.Case {
+// Cases returns the cases in which others disturb a cluster in steady state. There are none if the system acts on a schedule.
+func Cases(j *checker.Checker) []baseline.Case {
 	if !j.Disturbs() {
 		return nil
 	}
-	first := j.Stories[0]
-	var cases []story.Case
+	first := j.Baselines[0]
+	var cases []baseline.Case
 	add := func(name string, act func(ctx context.Context, d *disturbance)) {
-		one := first.Varied("at rest: "+name, run.Variation{})
-		one.Act = func(ctx context.Context, r *run.Run) { act(ctx, &disturbance{judge: j, name: one.Name, run: r}) }
+		one := first.Varied("steady state: "+name, run.Variation{})
+		one.Act = func(ctx context.Context, r *run.Run) { act(ctx, &disturbance{checker: j, name: one.Name, run: r}) }
 		cases = append(cases, one)
 	}
 	for _, child := range j.Children() {
 		add("delete of "+child.String(), func(ctx context.Context, d *disturbance) { d.deleted(ctx, child) })
 		add("edits of "+child.String(), func(ctx context.Context, d *disturbance) { d.edited(ctx, child) })
-		add("annotation of somebody else on "+child.String(), func(ctx context.Context, d *disturbance) { d.annotated(ctx, child) })
+		add("annotation of another client on "+child.String(), func(ctx context.Context, d *disturbance) { d.annotated(ctx, child) })
 		add("failure of "+child.String(), func(ctx context.Context, d *disturbance) { d.failing(ctx, child) })
 	}
 	for _, kind := range j.System.Optional {
@@ -73,20 +73,20 @@ func Cases(j *verdict.Judge) []story.Case {
 }
 
 // takeovers returns the cases in which another client changes an owner, a child, or the namespace.
-func takeovers(j *verdict.Judge, first *story.Story) []story.Case {
-	var cases []story.Case
+func takeovers(j *checker.Checker, first *baseline.Baseline) []baseline.Case {
+	var cases []baseline.Case
 	add := func(name string, act func(ctx context.Context, d *disturbance)) {
-		one := first.Varied("at rest: "+name, run.Variation{})
-		one.Act = func(ctx context.Context, r *run.Run) { act(ctx, &disturbance{judge: j, name: one.Name, run: r}) }
+		one := first.Varied("steady state: "+name, run.Variation{})
+		one.Act = func(ctx context.Context, r *run.Run) { act(ctx, &disturbance{checker: j, name: one.Name, run: r}) }
 		cases = append(cases, one)
 	}
 	add("a second of the real time passes", func(ctx context.Context, d *disturbance) {
 		time.Sleep(second)
-		d.judge.CheckQuiet(ctx, d.name, d.run, false)
+		d.checker.CheckQuiet(ctx, d.name, d.run, false)
 	})
-	add("finalizer of somebody else on the owner", func(ctx context.Context, d *disturbance) { d.held(ctx, hold) })
+	add("finalizer of another client on the owner", func(ctx context.Context, d *disturbance) { d.held(ctx, hold) })
 	add("deletion in the foreground", func(ctx context.Context, d *disturbance) { d.held(ctx, metav1.FinalizerDeleteDependents) })
-	add("deletion of the namespace", func(ctx context.Context, d *disturbance) { d.evicted(ctx) })
+	add("deletion of the namespace", func(ctx context.Context, d *disturbance) { d.namespaceDeleted(ctx) })
 	known := map[schema.GroupVersionKind]bool{}
 	for _, child := range j.Children() {
 		if known[child.GVK] {
@@ -94,18 +94,18 @@ func takeovers(j *verdict.Judge, first *story.Story) []story.Case {
 		}
 		known[child.GVK] = true
 		add("slow deletion of "+child.String(), func(ctx context.Context, d *disturbance) { d.terminating(ctx, child) })
-		add("somebody else's "+child.String(), func(ctx context.Context, d *disturbance) { d.taken(ctx, child) })
+		add("another controller's "+child.String(), func(ctx context.Context, d *disturbance) { d.taken(ctx, child) })
 	}
 	return cases
 }
 
 // Unedited returns the objects with too many fields to edit all of them.
-func Unedited(j *verdict.Judge) []string {
+func Unedited(j *checker.Checker) []string {
 	if !j.Disturbs() {
 		return nil
 	}
 	var out []string
-	note := func(t story.Target, content map[string]any) {
+	note := func(t baseline.Target, content map[string]any) {
 		if _, left := objects.Leaves(content); left > 0 {
 			out = append(out, fmt.Sprintf("%d of the %d fields of %s", left, left+objects.MaxEdits, t))
 		}

@@ -19,11 +19,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/checker"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drift"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
 // valves is a kind with a field of few values, one of a pattern, and one that has a single value.
@@ -121,8 +121,8 @@ func sizeOf(field string) func(ctx context.Context, c client.Client) (map[string
 	}
 }
 
-// disturb lets others do what the case with this name says to the operator at rest, and returns what the judge says.
-func disturb(t *testing.T, o operator, given []client.Object, name string) *verdict.Judge {
+// disturb lets others do what the case with this name says to the operator at rest, and returns what the checker says.
+func disturb(t *testing.T, o operator, given []client.Object, name string) *checker.Checker {
 	t.Helper()
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal([]byte(valves), &crd); err != nil {
@@ -140,24 +140,24 @@ func disturb(t *testing.T, o operator, given []client.Object, name string) *verd
 		t.Fatal(err)
 	}
 	steps := []description.Step{description.StepA}
-	atRest := run.Play(t.Context(), system, run.Plot{Steps: steps}, "")
+	atRest := run.Execute(t.Context(), system, run.Spec{Steps: steps}, "")
 	if atRest.Err != nil {
 		t.Fatal(atRest.Err)
 	}
 	defer atRest.Last.End()
-	judge := verdict.New(system)
-	judge.Probe, judge.Stories = atRest.World, []*story.Story{story.Of(steps, atRest)}
-	cases := drift.Cases(judge)
-	i := slices.IndexFunc(cases, func(c story.Case) bool { return c.Name == "A: at rest: "+name })
+	checker := checker.New(system)
+	checker.Probe, checker.Baselines = atRest.Cluster, []*baseline.Baseline{baseline.Of(steps, atRest)}
+	cases := drift.Cases(checker)
+	i := slices.IndexFunc(cases, func(c baseline.Case) bool { return c.Name == "A: steady state: "+name })
 	if i < 0 {
 		t.Fatalf("no case %q", name)
 	}
 	cases[i].Act(t.Context(), atRest)
-	return judge
+	return checker
 }
 
-// found is what the judge has found and noted, a line each.
-func found(j *verdict.Judge) (out []string) {
+// found is what the checker has found and noted, a line each.
+func found(j *checker.Checker) (out []string) {
 	for _, f := range j.Findings() {
 		out = append(out, strings.ReplaceAll(f.String(), f.Case+": ", ""))
 	}

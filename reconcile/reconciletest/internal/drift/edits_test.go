@@ -16,19 +16,19 @@ func TestChild(t *testing.T) {
 		act      string
 		want     []string
 	}{
-		"edited, right":  {operator{owns: true}, "edits of " + child, nil},
-		"deleted, right": {operator{owns: true}, "delete of " + child, nil},
+		"edited, correct operator":  {operator{owns: true}, "edits of " + child, nil},
+		"deleted, correct operator": {operator{owns: true}, "delete of " + child, nil},
 		"edited, not watched": {operator{}, "edits of " + child, []string{
 			"[watch] an edit of Secret default/of-shop triggers no pass: data.color is restored only by a pass for another reason",
 		}},
 		"deleted, not watched": {operator{}, "delete of " + child, []string{
 			"[watch] a delete of Secret default/of-shop triggers no pass: only a pass for another reason sends create secrets default/of-shop",
 		}},
-		"edited, made once and left to others": {operator{owns: true, recreate: true}, "edits of " + child, nil},
-		"annotated":                            {operator{owns: true}, "annotation of somebody else on " + child, nil},
-		"of another controller":                {operator{owns: true}, "somebody else's " + child, nil},
-		"of another controller, taken": {operator{owns: true, force: true}, "somebody else's " + child, []string{
-			"[foreign] Secret default/of-shop belongs to another controller, and is changed or deleted all the same",
+		"edited, created once":  {operator{owns: true, recreate: true}, "edits of " + child, nil},
+		"annotated":             {operator{owns: true}, "annotation of another client on " + child, nil},
+		"of another controller": {operator{owns: true}, "another controller's " + child, nil},
+		"of another controller, taken": {operator{owns: true, force: true}, "another controller's " + child, []string{
+			"[foreign] Secret default/of-shop belongs to another controller, and is changed or deleted nevertheless",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,20 +44,20 @@ func TestChild(t *testing.T) {
 func TestInput(t *testing.T) {
 	t.Parallel()
 	const act = "change of Valve.example.com default/main"
-	asleep := []string{"[watch] an edit of Valve.example.com default/main triggers no pass: " +
+	notWatched := []string{"[watch] an edit of Valve.example.com default/main triggers no pass: " +
 		"only a pass for another reason sends update secrets default/of-shop"}
 	for name, c := range map[string]struct {
 		field, value string
 		watched      bool
 		want         []string
 	}{
-		"one of the values of an enum":                   {"size", "large", false, asleep},
-		"the other one":                                  {"size", "small", false, asleep},
-		"an enum, watched":                               {"size", "large", true, nil},
-		"by a pattern without a dash":                    {"label", "main", false, asleep},
-		"by a pattern, watched":                          {"label", "main", true, nil},
-		"a field that nobody can change, without a word": {"serial", "a1", true, nil},
-		"a field without another value, with a note": {"unit", "bar", true, []string{
+		"one of the values of an enum":       {"size", "large", false, notWatched},
+		"the other object":                   {"size", "small", false, notWatched},
+		"an enum, watched":                   {"size", "large", true, nil},
+		"a pattern without a dash":           {"label", "main", false, notWatched},
+		"a pattern, watched":                 {"label", "main", true, nil},
+		"an immutable field, without a note": {"serial", "a1", true, nil},
+		"a field without another valid value, with a note": {"unit", "bar", true, []string{
 			`not tried: an edit of spec.unit of Valve.example.com default/main, as the API server refuses the values that were tried: ` +
 				`Valve.example.com "main" is invalid: spec.unit: Invalid value: "bar-edited": spec.unit in body should match '^bar$'`,
 		}},

@@ -8,34 +8,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // failing breaks the status of a ready child: its owner must not be ready until the child is ready again.
-func (d *disturbance) failing(ctx context.Context, t story.Target) {
+func (d *disturbance) failing(ctx context.Context, t baseline.Target) {
 	u := d.object(t)
-	ready, err := d.run.World.Claims()
-	if u == nil || err != nil || len(ready) == 0 || metav1.GetControllerOf(u) == nil || len(d.judge.System.StandIns) == 0 {
+	ready, err := d.run.Cluster.Claims()
+	if u == nil || err != nil || len(ready) == 0 || metav1.GetControllerOf(u) == nil || len(d.checker.System.StandIns) == 0 {
 		return
 	}
 	before := d.state()
 	if !breakStatus(u) {
 		return
 	}
-	d.run.World.Frozen = true
-	if err := d.run.World.Client.Status().Update(ctx, u); err != nil || !d.settle(ctx) {
+	d.run.Cluster.Frozen = true
+	if err := d.run.Cluster.Client.Status().Update(ctx, u); err != nil || !d.settle(ctx) {
 		return
 	}
-	still, err := d.run.World.Claims()
-	if err == nil && slices.Equal(still, ready) && slices.Contains(world.Workloads(), t.GVK) {
-		d.judge.Find(d.name, finding.CheckReady, "%s reports ready although %s is not any more", strings.Join(still, ", "), t)
+	still, err := d.run.Cluster.Claims()
+	if err == nil && slices.Equal(still, ready) && slices.Contains(cluster.Workloads(), t.GVK) {
+		d.checker.Find(d.name, finding.CheckReady, "%s reports ready although %s is no longer ready", strings.Join(still, ", "), t)
 	}
-	d.run.World.Frozen = false
-	if d.settle(ctx) && !d.unwoken(ctx, "the recovery of "+t.String()) {
+	d.run.Cluster.Frozen = false
+	if d.settle(ctx) && !d.notTriggered(ctx, "the recovery of "+t.String()) {
 		d.same(before)
 	}
 }
@@ -61,13 +61,13 @@ func breakStatus(u *unstructured.Unstructured) bool {
 func (d *disturbance) unread(ctx context.Context) {
 	before := d.state()
 	sent := len(d.run.Last.Wire.Calls())
-	if _, rested := d.writes(ctx); !rested {
+	if _, steady := d.writes(ctx); !steady {
 		return
 	}
-	part := &run.Run{World: d.run.World, Last: d.run.Last, Calls: d.run.Last.Wire.Calls()[sent:]}
-	d.judge.CheckDamage(d.name, part)
+	part := &run.Run{Cluster: d.run.Cluster, Last: d.run.Last, Calls: d.run.Last.Wire.Calls()[sent:]}
+	d.checker.CheckDamage(d.name, part)
 	for object := range part.Deleted() {
-		d.judge.Find(d.name, finding.CheckDamage, "deletes %s while a read fails", object)
+		d.checker.Find(d.name, finding.CheckDamage, "deletes %s while a read fails", object)
 	}
 	d.same(before)
 }

@@ -5,36 +5,36 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/checker"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
 // overlaps returns the cases with concurrent passes: others run in the middle of one, in steady state before each of its cached reads.
 // With one owner a second one is added, and others also run before each write that creates children.
-func overlaps(j *verdict.Judge, first *story.Story) []story.Case {
+func overlaps(j *checker.Checker, first *baseline.Baseline) []baseline.Case {
 	if !first.Overlaps && j.PairEnd == nil {
 		return nil
 	}
-	var cases []story.Case
+	var cases []baseline.Case
 	add := func(name string, v run.Variation, act func(ctx context.Context, d *disturbance)) {
 		one := first.Varied(name, v)
 		if !first.Overlaps {
 			one.System = j.Pair
 		}
-		one.Act = func(ctx context.Context, r *run.Run) { act(ctx, &disturbance{judge: j, name: one.Name, run: r}) }
+		one.Act = func(ctx context.Context, r *run.Run) { act(ctx, &disturbance{checker: j, name: one.Name, run: r}) }
 		cases = append(cases, one)
 	}
 	for _, read := range first.Reads {
-		add(fmt.Sprintf("at rest: %s with the cached read: %s", transport.FaultInterleave, read), run.Variation{},
+		add(fmt.Sprintf("steady state: %s with the cached read: %s", transport.FaultInterleave, read), run.Variation{},
 			func(ctx context.Context, d *disturbance) { d.interleave(ctx, read) })
 	}
 	if first.Overlaps {
 		return cases
 	}
-	for _, c := range first.Calls[:min(len(first.Calls), story.ManyCalls)] {
+	for _, c := range first.Calls[:min(len(first.Calls), baseline.ManyCalls)] {
 		if c.Request.IsWrite() {
 			add(fmt.Sprintf("two owners: %s with %s", transport.FaultInterleave, c),
 				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultInterleave}}},
@@ -48,12 +48,12 @@ func overlaps(j *verdict.Judge, first *story.Story) []story.Case {
 func (d *disturbance) interleave(ctx context.Context, read string) {
 	before := d.state()
 	d.run.Last.View.Reads.Before(read, d.run.Last.Interleave)
-	writes, rested := d.writes(ctx)
+	writes, steady := d.writes(ctx)
 	switch {
-	case !rested:
+	case !steady:
 	case len(writes) > 0:
-		d.judge.Find(d.name, finding.CheckState, "passes that have nothing to do one after the other send %s when they are side by side: "+
-			"one uses what another one has kept", strings.Join(writes, ", "))
+		d.checker.Find(d.name, finding.CheckState, "passes that send nothing one after the other send %s when they run concurrently: "+
+			"one uses state that another one has stored", strings.Join(writes, ", "))
 	default:
 		d.same(before)
 	}

@@ -6,44 +6,44 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/checker"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
 // lingering returns the cases in which a deletion by the operator completes late, like that of a volume in use; the change of the spec
 // may be reverted in between.
-func lingering(j *verdict.Judge, first *story.Story) []story.Case {
-	n := slices.IndexFunc(j.Stories, func(s *story.Story) bool { return s.Name == "A-B" })
+func lingering(j *checker.Checker, first *baseline.Baseline) []baseline.Case {
+	n := slices.IndexFunc(j.Baselines, func(s *baseline.Baseline) bool { return s.Name == "A-B" })
 	if n < 0 {
 		return nil
 	}
-	deleted := deletions(j, j.Stories[n])
+	deleted := deletions(j, j.Baselines[n])
 	if len(deleted) == 0 {
 		return nil
 	}
-	var cases []story.Case
+	var cases []baseline.Case
 	for name, steps := range map[string][]description.Step{
-		"what a change deletes goes slowly":                           {description.StepB},
-		"what a change deletes goes slowly, and the change goes back": {description.StepB, description.StepA},
+		"slow deletion by a change":                             {description.StepB},
+		"slow deletion by a change, and the change is reverted": {description.StepB, description.StepA},
 	} {
-		one := first.Varied("at rest: "+name, run.Variation{})
+		one := first.Varied("steady state: "+name, run.Variation{})
 		one.Act = func(ctx context.Context, r *run.Run) {
-			(&disturbance{judge: j, name: one.Name, run: r}).lingers(ctx, deleted, steps)
+			(&disturbance{checker: j, name: one.Name, run: r}).lingers(ctx, deleted, steps)
 		}
 		cases = append(cases, one)
 	}
-	slices.SortFunc(cases, func(a, b story.Case) int { return len(a.Name) - len(b.Name) })
+	slices.SortFunc(cases, func(a, b baseline.Case) int { return len(a.Name) - len(b.Name) })
 	return cases
 }
 
 // deletions returns the objects of step A that the operator deletes for step B, except those with a finalizer.
-func deletions(j *verdict.Judge, change *story.Story) []story.Target {
-	var out []story.Target
+func deletions(j *checker.Checker, change *baseline.Baseline) []baseline.Target {
+	var out []baseline.Target
 	known := map[string]bool{}
 	for _, c := range change.Calls {
-		t := story.Target{GVK: c.GVK, Key: c.Key}
+		t := baseline.Target{GVK: c.GVK, Key: c.Key}
 		if c.Request.Verb != "delete" || !c.Changed || c.Before == nil || known[t.String()] || j.Probe.OwnerKinds()[c.GVK.GroupKind()] {
 			continue
 		}
@@ -56,7 +56,7 @@ func deletions(j *verdict.Judge, change *story.Story) []story.Target {
 }
 
 // lingers sets a finalizer on the objects, runs the steps, and removes it: the end state is that of the last step.
-func (d *disturbance) lingers(ctx context.Context, deleted []story.Target, steps []description.Step) {
+func (d *disturbance) lingers(ctx context.Context, deleted []baseline.Target, steps []description.Step) {
 	for _, t := range deleted {
 		if !d.update(ctx, t, func(u *unstructured.Unstructured) { u.SetFinalizers([]string{hold}) }) {
 			return
@@ -66,7 +66,7 @@ func (d *disturbance) lingers(ctx context.Context, deleted []story.Target, steps
 		return
 	}
 	for _, s := range steps {
-		if d.run.World.Perform(ctx, s, false) != nil || !d.settle(ctx) {
+		if d.run.Cluster.Perform(ctx, s, false) != nil || !d.settle(ctx) {
 			return
 		}
 	}
@@ -75,8 +75,8 @@ func (d *disturbance) lingers(ctx context.Context, deleted []story.Target, steps
 			return
 		}
 	}
-	if d.settle(ctx) && !d.unwoken(ctx, "the end of what was deleted slowly") {
-		d.judge.Compare(d.name, steps[len(steps)-1], d.state())
+	if d.settle(ctx) && !d.notTriggered(ctx, "the end of what was deleted slowly") {
+		d.checker.Compare(d.name, steps[len(steps)-1], d.state())
 	}
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 )
 
 // overwrite sets a field of an object to another value that the API server accepts, and reports whether there is one. If there is none,
 // it adds a note, except for immutable fields.
-func (d *disturbance) overwrite(ctx context.Context, t story.Target, path []string) bool {
+func (d *disturbance) overwrite(ctx context.Context, t baseline.Target, path []string) bool {
 	u := d.object(t)
 	if u == nil {
 		return false
@@ -25,7 +25,7 @@ func (d *disturbance) overwrite(ctx context.Context, t story.Target, path []stri
 		if objects.Equal(value, old) || !objects.Put(changed.Object, path, value) {
 			continue
 		}
-		err := d.run.World.Client.Update(ctx, changed)
+		err := d.run.Cluster.Client.Update(ctx, changed)
 		if err == nil {
 			return true
 		}
@@ -34,7 +34,7 @@ func (d *disturbance) overwrite(ctx context.Context, t story.Target, path []stri
 		}
 	}
 	if refused != nil && !fixed(refused) {
-		d.judge.Note("not tried: an edit of %s of %s, as the API server refuses the values that were tried: %v", strings.Join(path, "."), t, refused)
+		d.checker.Note("not tried: an edit of %s of %s, as the API server refuses the values that were tried: %v", strings.Join(path, "."), t, refused)
 	}
 	return false
 }
@@ -46,8 +46,8 @@ func fixed(refused error) bool {
 }
 
 // others returns values to which another client might set a field: those of the schema, else some that resemble the old one.
-func (d *disturbance) others(t story.Target, path []string, old any) []any {
-	if named := d.judge.System.Blueprint.Enum(t.GVK, path); len(named) > 0 {
+func (d *disturbance) others(t baseline.Target, path []string, old any) []any {
+	if named := d.checker.System.Blueprint.Enum(t.GVK, path); len(named) > 0 {
 		return named
 	}
 	return objects.Edits(old, t.GVK.Kind == "Secret" && path[0] == "data")

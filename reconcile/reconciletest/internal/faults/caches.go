@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 )
 
@@ -16,8 +16,8 @@ const (
 )
 
 // delays returns the cases with lagging caches: all of them, and each kind alone.
-func delays(s *story.Story) []story.Case {
-	var cases []story.Case
+func delays(s *baseline.Baseline) []baseline.Case {
+	var cases []baseline.Case
 	for n := 1; n <= maxLag; n++ {
 		cases = append(cases, s.Varied(fmt.Sprintf("caches %d passes behind", n), run.Variation{Lag: map[string]int{"": n}}))
 		for _, kind := range s.Kinds {
@@ -25,7 +25,7 @@ func delays(s *story.Story) []story.Case {
 		}
 	}
 	for n := 1; n < maxLag; n++ { // as after an error, or an event about another object
-		cases = append(cases, s.Varied(fmt.Sprintf("caches %d passes behind, and a pass after each that has written", n), run.Variation{
+		cases = append(cases, s.Varied(fmt.Sprintf("caches %d passes behind, and a pass after each pass that writes", n), run.Variation{
 			Lag: map[string]int{"": n}, Eager: true,
 		}))
 	}
@@ -33,8 +33,8 @@ func delays(s *story.Story) []story.Case {
 }
 
 // disorders returns the cases with dropped, duplicated and reordered events. A resync follows dropped ones.
-func disorders(s *story.Story) []story.Case {
-	cases := []story.Case{
+func disorders(s *baseline.Baseline) []baseline.Case {
+	cases := []baseline.Case{
 		s.Varied("events doubled", run.Variation{Shake: doubled}),
 		s.Varied("events reversed", run.Variation{Shake: reversed}),
 		s.Varied("lists reversed", run.Variation{Reversed: true}),

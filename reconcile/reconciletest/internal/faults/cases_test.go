@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/faults"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
@@ -27,14 +27,14 @@ func calls(all ...string) (out []transport.Call) {
 	return out
 }
 
-func told(steps []description.Step, all ...transport.Call) *story.Story {
-	return &story.Story{Name: story.NameOf(steps), Steps: steps, Calls: all, Kinds: []string{"ConfigMap"}}
+func baselineOf(steps []description.Step, all ...transport.Call) *baseline.Baseline {
+	return &baseline.Baseline{Name: baseline.NameOf(steps), Steps: steps, Calls: all, Kinds: []string{"ConfigMap"}}
 }
 
 // about are the names of the cases about requests, without what all of them begin with.
-func about(cases []story.Case) (out []string) {
+func about(cases []baseline.Case) (out []string) {
 	for _, c := range cases {
-		if len(c.Plot.Variant.Inject) == 1 {
+		if len(c.Spec.Variant.Inject) == 1 {
 			_, name, _ := strings.Cut(c.Name, ": ")
 			out = append(out, strings.ReplaceAll(name, " configmaps default/", " "))
 		}
@@ -56,12 +56,12 @@ func TestRequests(t *testing.T) {
 		"a delete of a change": {description.System{Owners: []client.Object{&corev1.ConfigMap{}}, Change: changes}, []description.Step{"A", "B"}, "delete a", []string{
 			"error of delete a#0", "timeout of delete a#0", "conflict of delete a#0", "crash of delete a#0",
 			"crash of delete a#0, then A", "crash of delete a#0, then delete", "replaced of delete a#0",
-			"403 for good of delete a", "500 webhook several times of delete a",
+			"403 always of delete a", "500 webhook several times of delete a",
 		}},
 		"a create": {description.System{Owners: []client.Object{&corev1.ConfigMap{}}, Change: changes}, []description.Step{"A"}, "create a", []string{
 			"error of create a#0", "timeout of create a#0", "conflict of create a#0", "crash of create a#0", "crash of create a#0, and again with the next write",
 			"crash of create a#0, then B", "crash of create a#0, then delete", "owner deleted just before of create a#0", "owner changed just before of create a#0",
-			"403 for good of create a", "500 webhook several times of create a",
+			"403 always of create a", "500 webhook several times of create a",
 		}},
 		"a create of a singleton": {description.System{Singleton: &description.Singleton{}, Horizon: 1}, []description.Step{"A"}, "create a", []string{
 			"error of create a#0", "timeout of create a#0", "conflict of create a#0", "crash of create a#0", "crash of create a#0, and again with the next write",
@@ -70,7 +70,7 @@ func TestRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			draw := faults.Draw{System: &description.Prepared{System: c.system}}
-			if diff := cmp.Diff(c.want, about(draw.Cases(told(c.steps, calls(c.call)...)))); diff != "" {
+			if diff := cmp.Diff(c.want, about(draw.Cases(baselineOf(c.steps, calls(c.call)...)))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -81,7 +81,7 @@ func TestRequests(t *testing.T) {
 func TestFinalStep(t *testing.T) {
 	t.Parallel()
 	draw := faults.Draw{System: &description.Prepared{System: description.System{Owners: []client.Object{&corev1.ConfigMap{}}, Change: func(client.Object) {}}}}
-	for _, c := range draw.Cases(told([]description.Step{"A"}, calls("create a")...)) {
+	for _, c := range draw.Cases(baselineOf([]description.Step{"A"}, calls("create a")...)) {
 		want, steps := description.StepA, []description.Step{"A"}
 		switch {
 		case strings.Contains(c.Name, "owner changed"):
@@ -93,8 +93,8 @@ func TestFinalStep(t *testing.T) {
 		case strings.HasSuffix(c.Name, "then delete"):
 			want, steps = description.StepDelete, []description.Step{"A", "delete"}
 		}
-		if c.Final != want || !slices.Equal(c.Plot.Steps, steps) || c.Plot.Unseen != (len(steps) > 1) || c.Plot.At != 0 {
-			t.Errorf("%s: ends with %s after %v, at %d, unseen: %t", c.Name, c.Final, c.Plot.Steps, c.Plot.At, c.Plot.Unseen)
+		if c.Final != want || !slices.Equal(c.Spec.Steps, steps) || c.Spec.Unseen != (len(steps) > 1) || c.Spec.At != 0 {
+			t.Errorf("%s: ends with %s after %v, at %d, unseen: %t", c.Name, c.Final, c.Spec.Steps, c.Spec.At, c.Spec.Unseen)
 		}
 	}
 }
@@ -103,20 +103,20 @@ func TestFinalStep(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	var many []transport.Call
-	for n := range story.ManyCalls + 5 {
+	for n := range baseline.ManyCalls + 5 {
 		many = append(many, calls(fmt.Sprintf("update %d", n%10))...)
 	}
 	draw := faults.Draw{System: &description.Prepared{}}
-	cases := draw.Cases(told([]description.Step{"A", "B"}, many...))
+	cases := draw.Cases(baselineOf([]description.Step{"A", "B"}, many...))
 	lasting := map[string]int{}
 	kinds := map[transport.Fault]bool{}
 	for _, c := range cases {
-		if len(c.Plot.Variant.Inject) == 1 && c.Plot.Variant.Inject[0].Lasting != 0 {
-			lasting[c.Plot.Variant.Inject[0].Call]++
-			kinds[c.Plot.Variant.Inject[0].Fault] = true
+		if len(c.Spec.Variant.Inject) == 1 && c.Spec.Variant.Inject[0].Lasting != 0 {
+			lasting[c.Spec.Variant.Inject[0].Call]++
+			kinds[c.Spec.Variant.Inject[0].Fault] = true
 		}
 	}
-	if draw.Calls != story.ManyCalls || len(lasting) != 10 || lasting["update configmaps default/3"] != 2 || len(kinds) != len(transport.Lasting()) {
+	if draw.Calls != baseline.ManyCalls || len(lasting) != 10 || lasting["update configmaps default/3"] != 2 || len(kinds) != len(transport.Lasting()) {
 		t.Errorf("%d calls, refused %v, by %d answers", draw.Calls, lasting, len(kinds))
 	}
 }
@@ -126,8 +126,8 @@ func TestPairs(t *testing.T) {
 	t.Parallel()
 	pairs := func(draw faults.Draw, steps ...description.Step) (out []string, left int) {
 		draw.System = &description.Prepared{}
-		for _, c := range draw.Cases(told(steps, calls("create a", "get a", "update a")...)) {
-			if len(c.Plot.Variant.Inject) == 2 {
+		for _, c := range draw.Cases(baselineOf(steps, calls("create a", "get a", "update a")...)) {
+			if len(c.Spec.Variant.Inject) == 2 {
 				out = append(out, c.Name)
 			}
 		}
@@ -140,10 +140,10 @@ func TestPairs(t *testing.T) {
 	again, _ := pairs(faults.Draw{Seed: 1}, "A")
 	other, _ := pairs(faults.Draw{Seed: 2}, "A")
 	if !slices.Equal(one, again) || slices.Equal(one, other) {
-		t.Error("the seed does not decide what is drawn")
+		t.Error("the seed does not determine the sample")
 	}
 	if none, _ := pairs(faults.Draw{Seed: 1}, "A", "B", "A"); none != nil {
-		t.Errorf("of there and back: %v", none)
+		t.Errorf("of a reverted change: %v", none)
 	}
 	for _, name := range []string{
 		"A: error of create configmaps default/a#0, and crash of update configmaps default/a#0",
@@ -177,8 +177,8 @@ func TestDisorders(t *testing.T) {
 	in := names(events)
 	draw := faults.Draw{System: &description.Prepared{}}
 	seen := map[string]bool{}
-	for _, c := range draw.Cases(told([]description.Step{"A"})) {
-		v := c.Plot.Variant
+	for _, c := range draw.Cases(baselineOf([]description.Step{"A"})) {
+		v := c.Spec.Variant
 		if v.Shake == nil {
 			continue
 		}
@@ -197,25 +197,25 @@ func TestDisorders(t *testing.T) {
 		t.Errorf("%d different disorders, want 9", len(seen))
 	}
 	if got := names(events); !slices.Equal(in, got) {
-		t.Errorf("the events themselves have become %v", got)
+		t.Errorf("the events were changed to %v", got)
 	}
 }
 
-// Caches lag all together, and each alone; a story that goes on is also seen from the cache of before.
+// Caches lag all together, and each alone; a baseline that goes on is also seen from the cache of before.
 func TestDelays(t *testing.T) {
 	t.Parallel()
 	for steps, want := range map[int]string{1: "11 cases, 1 always", 2: "12 cases, 1 always", 3: "12 cases, 0 always"} {
 		lagging, always := 0, 0
 		draw := faults.Draw{System: &description.Prepared{}}
-		for _, c := range draw.Cases(told([]description.Step{"A", "B", "A"}[:steps])) {
-			if v := c.Plot.Variant; v.Lag != nil || v.Slow || v.Overlap || v.Behind || v.Reversed {
+		for _, c := range draw.Cases(baselineOf([]description.Step{"A", "B", "A"}[:steps])) {
+			if v := c.Spec.Variant; v.Lag != nil || v.Slow || v.Overlap || v.Behind || v.Reversed {
 				lagging++
 			}
 			if c.Always {
 				always++
 			}
-			if c.Plot.At != steps-1 {
-				t.Errorf("%s is about step %d", c.Name, c.Plot.At)
+			if c.Spec.At != steps-1 {
+				t.Errorf("%s is about step %d", c.Name, c.Spec.At)
 			}
 		}
 		if got := fmt.Sprintf("%d cases, %d always", lagging, always); got != want {
@@ -224,7 +224,7 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// Other passes run before each write of a pass, in short stories in which passes overlap at all.
+// Other passes run before each write of a pass, in short baselines in which passes overlap at all.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -237,12 +237,12 @@ func TestBeside(t *testing.T) {
 		{true, 3, nil},
 		{false, 1, nil},
 	} {
-		s := told([]description.Step{"A", "B", "A"}[:c.steps], calls("create a", "get c", "update b")...)
+		s := baselineOf([]description.Step{"A", "B", "A"}[:c.steps], calls("create a", "get c", "update b")...)
 		s.Overlaps = c.overlaps
 		draw := faults.Draw{System: &description.Prepared{}}
 		var got []string
 		for _, one := range draw.Cases(s) {
-			if inject := one.Plot.Variant.Inject; len(inject) == 1 && inject[0].Fault == transport.FaultInterleave {
+			if inject := one.Spec.Variant.Inject; len(inject) == 1 && inject[0].Fault == transport.FaultInterleave {
 				got = append(got, inject[0].Call)
 			}
 		}

@@ -4,30 +4,30 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-const manyPairs = 40 // of faults, for each story
+const manyPairs = 40 // of faults, for each baseline
 
 // pairs returns cases with two faults in one run: two writes of the last step, or one of them twice. The seed selects the pairs; a case
 // that is requested by name is always included.
-func (d *Draw) pairs(s *story.Story) []story.Case {
+func (d *Draw) pairs(s *baseline.Baseline) []baseline.Case {
 	if len(s.Steps) > 2 { //nolint:mnd // creation, change and deletion
 		return nil
 	}
-	all := pairsOf(s.Calls[:min(len(s.Calls), story.ManyCalls)])
+	all := pairsOf(s.Calls[:min(len(s.Calls), baseline.ManyCalls)])
 	if d.Only != "" {
 		for n := range all.len() {
 			if one := all.fail(s, n); one.Name == d.Only {
-				return []story.Case{one}
+				return []baseline.Case{one}
 			}
 		}
 		return nil
 	}
 	draw := rand.New(rand.NewPCG(d.Seed, uint64(all.len())))
-	var cases []story.Case
+	var cases []baseline.Case
 	for known := map[int]bool{}; len(known) < min(all.len(), manyPairs); {
 		if n := draw.IntN(all.len()); !known[n] {
 			known[n] = true
@@ -62,7 +62,7 @@ func pairsOf(calls []transport.Call) faultPairs {
 func (p faultPairs) len() int { return len(p.order) * len(p.kinds) * len(p.kinds) }
 
 // fail returns the case of one pair. After a crash another instance sends its requests, counted from 1.
-func (p faultPairs) fail(s *story.Story, n int) story.Case {
+func (p faultPairs) fail(s *baseline.Baseline, n int) baseline.Case {
 	both := p.order[n/len(p.kinds)/len(p.kinds)]
 	first, second := p.kinds[n/len(p.kinds)%len(p.kinds)], p.kinds[n%len(p.kinds)]
 	one, next := p.writes[both[0]].String(), p.writes[both[1]].String()

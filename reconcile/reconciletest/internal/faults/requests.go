@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
 // requests returns the cases in which each request of the last step fails in each way.
-func (d *Draw) requests(s *story.Story) []story.Case {
-	var cases []story.Case
-	for _, c := range s.Calls[:min(len(s.Calls), story.ManyCalls)] {
+func (d *Draw) requests(s *baseline.Baseline) []baseline.Case {
+	var cases []baseline.Case
+	for _, c := range s.Calls[:min(len(s.Calls), baseline.ManyCalls)] {
 		d.Calls++
 		kinds := faultsOf(c)
 		if c.Request.IsWrite() && len(s.Steps) == 1 && s.Last() == description.StepA && d.System.Singleton == nil {
@@ -42,8 +42,8 @@ func (d *Draw) requests(s *story.Story) []story.Case {
 			}
 			for _, next := range d.System.After(s.Last()) {
 				unseen := s.Varied(fmt.Sprintf("%s of %s, then %s", kind, c, next), v)
-				unseen.Plot.Steps = append(slices.Clone(s.Steps), next)
-				unseen.Plot.Unseen, unseen.Final = true, next
+				unseen.Spec.Steps = append(slices.Clone(s.Steps), next)
+				unseen.Spec.Unseen, unseen.Final = true, next
 				cases = append(cases, unseen)
 			}
 		}
@@ -52,12 +52,12 @@ func (d *Draw) requests(s *story.Story) []story.Case {
 }
 
 // interleave returns the cases in which other passes run in the middle of the one that sends a request, before each write of the last step.
-func (d *Draw) interleave(s *story.Story) []story.Case {
+func (d *Draw) interleave(s *baseline.Baseline) []baseline.Case {
 	if !s.Overlaps || len(s.Steps) > 2 { //nolint:mnd // creation, change and deletion
 		return nil
 	}
-	var cases []story.Case
-	for _, c := range s.Calls[:min(len(s.Calls), story.ManyCalls)] {
+	var cases []baseline.Case
+	for _, c := range s.Calls[:min(len(s.Calls), baseline.ManyCalls)] {
 		if c.Request.IsWrite() {
 			cases = append(cases, s.Varied(fmt.Sprintf("%s with %s", transport.FaultInterleave, c),
 				run.Variation{Inject: []*transport.Injection{{Call: c.String(), Fault: transport.FaultInterleave}}}))

@@ -82,7 +82,7 @@ type Acceptance struct {
 }
 
 // ErrNoReason is the error of an acceptance without About or Reason.
-var ErrNoReason = errors.New("system: Accepted: want an About and a Reason for everything that is accepted")
+var ErrNoReason = errors.New("system: Accepted: want an About and a Reason for each entry")
 
 // Accepts reports whether a finding is accepted.
 func Accepts(a Acceptance, f Finding) bool {
@@ -134,7 +134,7 @@ func rank(f Finding) int {
 	switch {
 	case f.faultless():
 		return 0
-	case strings.Contains(f.Case, "at rest: "):
+	case strings.Contains(f.Case, "steady state: "):
 		return 1
 	}
 	return 2
@@ -154,7 +154,7 @@ func PrintCause(group []Finding, test string) string {
 	if more := len(group) - 1; more > 0 {
 		lines = append(lines, fmt.Sprintf("the same in %d more cases, such as %s", more, group[1].Case))
 	}
-	return strings.Join(lines, "\n") + fmt.Sprintf("\nto run it alone: %s=%s go test -run '%s'", EnvCase, quoted(group[0].Case), pattern(test))
+	return strings.Join(lines, "\n") + fmt.Sprintf("\nto run only this case: %s=%s go test -run '%s'", EnvCase, quoted(group[0].Case), pattern(test))
 }
 
 // quoted quotes a text for a shell.

@@ -11,12 +11,12 @@ import (
 // The command of a finding is one that a shell takes as it is printed, and names one test.
 func TestPrintCause(t *testing.T) {
 	group := []finding.Finding{
-		{Case: "A: at rest: somebody else's ConfigMap default/web", Check: finding.CheckForeign, Message: "it is deleted"},
+		{Case: "A: steady state: another controller's ConfigMap default/web", Check: finding.CheckForeign, Message: "it is deleted"},
 		{Case: "A-B: error of update configmaps default/web#1", Check: finding.CheckForeign, Message: "it is deleted"},
 	}
-	want := `[foreign] A: at rest: somebody else's ConfigMap default/web: it is deleted
+	want := `[foreign] A: steady state: another controller's ConfigMap default/web: it is deleted
 the same in 1 more cases, such as A-B: error of update configmaps default/web#1
-to run it alone: RECONCILETEST_CASE='A: at rest: somebody else'\''s ConfigMap default/web' go test -run '^TestShop$/^two$'`
+to run only this case: RECONCILETEST_CASE='A: steady state: another controller'\''s ConfigMap default/web' go test -run '^TestShop$/^two$'`
 	if diff := cmp.Diff(want, finding.PrintCause(group, "TestShop/two")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -21,12 +21,12 @@ func TestRecord(t *testing.T) {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	if r.Done() {
-		t.Error("a search for all findings ends with one")
+		t.Error("a search for all findings stops at the first")
 	}
 	for _, note := range []string{"b", "a", "b"} {
-		r.Note("worth a look: %s", note)
+		r.Note("to check: %s", note)
 	}
-	if diff := cmp.Diff([]string{"worth a look: a", "worth a look: b"}, r.Notes()); diff != "" {
+	if diff := cmp.Diff([]string{"to check: a", "to check: b"}, r.Notes()); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
@@ -36,12 +36,12 @@ func TestRecordUntil(t *testing.T) {
 	r := finding.Record{Until: func(f finding.Finding) bool { return f.Check == finding.CheckDrift }}
 	r.Find("A", finding.CheckState, "x")
 	if r.Done() {
-		t.Error("ends with another finding")
+		t.Error("stops at another finding")
 	}
 	r.Find("A", finding.CheckDrift, "x")
 	r.Find("A", finding.CheckState, "x")
 	if !r.Done() {
-		t.Error("does not end with the finding that is looked for")
+		t.Error("does not stop at the wanted finding")
 	}
 }
 
@@ -72,8 +72,8 @@ func TestAccepts(t *testing.T) {
 		"by its case":             {finding.Acceptance{About: "events doubled"}, true},
 		"by its check":            {finding.Acceptance{About: "default/web", Check: finding.CheckQuiet}, true},
 		"another check":           {finding.Acceptance{About: "default/web", Check: finding.CheckState}, false},
-		"about something else":    {finding.Acceptance{About: "default/shop"}, false},
-		"over the end of the two": {finding.Acceptance{About: "doubledwrites"}, false},
+		"about another message":   {finding.Acceptance{About: "default/shop"}, false},
+		"across case and message": {finding.Acceptance{About: "doubledwrites"}, false},
 	} {
 		if got := finding.Accepts(c.accepted, f); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
@@ -89,13 +89,13 @@ func TestByCause(t *testing.T) {
 	}
 	got := finding.ByCause([]finding.Finding{
 		find("A: error of get x#2", finding.CheckState, "ConfigMap default/web-1: want 1, got 2"),
-		find("A: at rest: delete of x", finding.CheckWatch, "nobody"),
+		find("A: steady state: delete of x", finding.CheckWatch, "nobody"),
 		find("A: error of get x#1", finding.CheckState, "ConfigMap default/web-22: want red, got green"),
 		find("A: timeout of get x#1", finding.CheckState, "Secret default/web: want 3, got 4"),
 		find("no fault, A-B", finding.CheckOrphan, "left"),
 		find("no fault, A", finding.CheckOrphan, "left"),
-		find("A: at rest: edits of x", finding.CheckRest, "nobody"),
-		find("A: at rest: delete of y", finding.CheckRest, "nobody"),
+		find("A: steady state: edits of x", finding.CheckRest, "nobody"),
+		find("A: steady state: delete of y", finding.CheckRest, "nobody"),
 		find("A: error", finding.CheckRest, "ConfigMap default/web-1: want 1, got 2"),
 	})
 	var lines []string
@@ -108,8 +108,8 @@ func TestByCause(t *testing.T) {
 	}
 	want := []string{
 		"orphan: no fault, A; no fault, A-B",
-		"rest: A: at rest: edits of x; A: at rest: delete of y",
-		"watch: A: at rest: delete of x",
+		"rest: A: steady state: edits of x; A: steady state: delete of y",
+		"watch: A: steady state: delete of x",
 		"state: A: error of get x#1; A: error of get x#2",
 		"rest: A: error",
 		"state: A: timeout of get x#1",
@@ -126,7 +126,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got := finding.Summary(nil); got != "" {
-		t.Errorf("of nothing: %q", got)
+		t.Errorf("without findings: %q", got)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestPrintLongCause(t *testing.T) {
 	t.Parallel()
 	message := "1" + strings.Repeat("\n-", 20)
 	got := strings.Split(finding.PrintCause([]finding.Finding{{Case: "A", Check: finding.CheckState, Message: message}}, "Test(x)"), "\n")
-	if len(got) != 12 || got[0] != "[state] A: 1" || got[10] != "..." || got[11] != `to run it alone: RECONCILETEST_CASE='A' go test -run '^Test\(x\)$'` {
+	if len(got) != 12 || got[0] != "[state] A: 1" || got[10] != "..." || got[11] != `to run only this case: RECONCILETEST_CASE='A' go test -run '^Test\(x\)$'` {
 		t.Errorf("printed:\n%s", strings.Join(got, "\n"))
 	}
 }

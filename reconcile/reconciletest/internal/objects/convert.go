@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ToUnstructured converts an object to the form in which worlds are compared and stored, without nulls.
+// ToUnstructured converts an object to the form in which clusters are compared and stored, without nulls.
 func ToUnstructured(obj runtime.Object, gvk schema.GroupVersionKind) (*unstructured.Unstructured, error) {
 	var content map[string]any
 	if u, ok := obj.(*unstructured.Unstructured); ok {

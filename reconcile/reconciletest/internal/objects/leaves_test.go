@@ -54,7 +54,7 @@ func TestAtAndPut(t *testing.T) {
 		put := objects.Put(content, steps, "new")
 		value, _ := objects.At(content, steps)
 		if put != there || put && value != "new" {
-			t.Errorf("%s is put: %t, want %t, and is %v", path, put, there, value)
+			t.Errorf("Put of %s: %t, want %t; value %v", path, put, there, value)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestPutNewKey(t *testing.T) {
 	t.Parallel()
 	content := map[string]any{"data": map[string]any{}}
 	if !objects.Put(content, []string{"data", "a"}, "1") || content["data"].(map[string]any)["a"] != "1" {
-		t.Errorf("a new key is not put: %v", content)
+		t.Errorf("Put does not set a new key: %v", content)
 	}
 }
 
@@ -74,16 +74,16 @@ func TestEdits(t *testing.T) {
 		encoded bool
 		want    []any
 	}{
-		"a number":            {value: int64(3), want: []any{int64(4), int64(2)}},
-		"a bool":              {value: true, want: []any{false}},
-		"a number in text":    {value: "8080", want: []any{"8081"}},
-		"a quantity":          {value: "512Mi", want: []any{"7"}},
-		"a text":              {value: "red", want: []any{"red-edited", "redx", "x"}},
-		"a time":              {value: "2026-01-01T00:00:00Z"},
-		"no text":             {value: ""},
-		"a value of a Secret": {value: "cmVk", encoded: true, want: []any{"ZWRpdGVk"}},
-		"a map":               {value: map[string]any{}},
-		"a fraction":          {value: 0.5},
+		"a number":             {value: int64(3), want: []any{int64(4), int64(2)}},
+		"a bool":               {value: true, want: []any{false}},
+		"a number in a string": {value: "8080", want: []any{"8081"}},
+		"a quantity":           {value: "512Mi", want: []any{"7"}},
+		"a text":               {value: "red", want: []any{"red-edited", "redx", "x"}},
+		"a time":               {value: "2026-01-01T00:00:00Z"},
+		"no text":              {value: ""},
+		"a value of a Secret":  {value: "cmVk", encoded: true, want: []any{"ZWRpdGVk"}},
+		"a map":                {value: map[string]any{}},
+		"a fraction":           {value: 0.5},
 	} {
 		if diff := cmp.Diff(c.want, objects.Edits(c.value, c.encoded)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -95,7 +95,7 @@ func TestListedKind(t *testing.T) {
 		}
 	}
 	if got, err := objects.ListedKind(&corev1.ConfigMapList{}, runtime.NewScheme()); err == nil {
-		t.Errorf("%s of a scheme that does not know it", got)
+		t.Errorf("%s of a scheme without it", got)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestWithout(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if len(m) != 3 {
-		t.Errorf("the map itself has become %v", m)
+		t.Errorf("the map was changed to %v", m)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestToUnstructured(t *testing.T) {
 		}
 	}
 	if loose.GetKind() != "" || len(loose.Object["metadata"].(map[string]any)) != 2 {
-		t.Errorf("the object itself has become %v", loose.Object)
+		t.Errorf("the object was changed to %v", loose.Object)
 	}
 	if got, err := objects.ToUnstructured(&unstructured.Unstructured{}, configMaps); err != nil || got.GetKind() != "ConfigMap" {
 		t.Errorf("of an empty object: %v, %v", got, err)

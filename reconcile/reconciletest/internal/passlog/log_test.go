@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/passlog"
 )
 
-func TestWhatIsKept(t *testing.T) {
+func TestKeptLines(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		keep bool
@@ -24,7 +24,7 @@ func TestWhatIsKept(t *testing.T) {
 			log := passlog.New(c.keep)
 			logger := log.Logger()
 			logger.Info("made", "name", "a")
-			logger.V(1).Info("of no interest")
+			logger.V(1).Info("ignored line")
 			logger.WithName("web").WithValues("controller", "web").Error(errors.New("refused"), "Reconciler error", "name", "b")
 			logger.Error(nil, "no error")
 			if diff := cmp.Diff(c.want, log.All()); diff != "" {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Names are the forms of an operator's random names, as learned from runs of the same story. It is safe for concurrent use; a nil Names
+// Names are the forms of an operator's random names, as learned from runs of the same steps. It is safe for concurrent use; a nil Names
 // is empty.
 type Names struct {
 	mu    sync.RWMutex
@@ -36,7 +36,7 @@ type Object struct {
 // Owner is an owner of an object.
 type Owner struct{ Kind, Name string }
 
-// Differ reports whether two runs of the same story have objects with possibly random names: equally many, with different names.
+// Differ reports whether two runs of the same steps have objects with possibly random names: equally many, with different names.
 func Differ(one, other []Object) bool {
 	there := map[identity]bool{}
 	for _, o := range one {
@@ -45,7 +45,7 @@ func Differ(one, other []Object) bool {
 	return len(one) == len(other) && slices.ContainsFunc(other, func(o Object) bool { return !there[identity{o.Kind, o.Key}] })
 }
 
-// Learn learns the forms of names that differ in three runs of the same story. Objects of one kind with equivalent owners and the same
+// Learn learns the forms of names that differ in three runs of the same steps. Objects of one kind with equivalent owners and the same
 // shape correspond, if all runs have equally many and their names are distinct: repeated names are a choice among a few. It reports
 // whether it has learned anything.
 func (n *Names) Learn(one, other, third []Object) bool {

@@ -35,7 +35,7 @@ func TestLearn(t *testing.T) {
 			configMaps("web-x4mz", "web"), configMaps("web-7yqe", "web"), configMaps("web-22dk", "web"),
 			map[string]string{"web-k3jr": "web-*", "web-7yqe": "web-*", "web": "web", "web-k3j": "web-k3j", "web-k3jrx": "web-k3jrx", "db-k3jr": "db-k3jr", "web-a-k3": "web-a-k3"},
 		},
-		"two that begin alike": {
+		"two names with one prefix": {
 			configMaps("web-abcdefgh"), configMaps("web-abxyefgh"), configMaps("web-22223333"), map[string]string{"web-ijklmnop": "web-*"},
 		},
 		"a part in the middle": {
@@ -51,21 +51,21 @@ func TestLearn(t *testing.T) {
 		"a number": {
 			configMaps("web-123456"), configMaps("web-98765"), configMaps("web-555555"), map[string]string{"web-7777": "web-*", "web-seven": "web-seven"},
 		},
-		"what is there in each run is not drawn": {
+		"a part of all runs is not random": {
 			configMaps("web-x4mz", "web-conf"), configMaps("web-7yqe", "web-conf"), configMaps("web-22dk", "web-conf"), map[string]string{"web-conf": "web-conf", "web-cnof": "web-*"},
 		},
 		"two forms": {
 			configMaps("a-x4mz", "b-7yqe"), configMaps("a-rrrr", "b-ssss"), configMaps("a-1111", "b-2222"), map[string]string{"a-k3jr": "a-*", "b-k3jr": "b-*", "c-k3jr": "c-k3jr"},
 		},
-		"owners of drawn names": {
+		"owners with random names": {
 			configMaps("a-x4mz", "b-7yqe of a-x4mz"), configMaps("a-rrrr", "b-ssss of a-rrrr"), configMaps("a-1111", "b-2222 of a-1111"),
 			map[string]string{"a-k3jr": "a-*", "b-k3jr": "b-*"},
 		},
-		"one of a few": {configMaps("web-alpha"), configMaps("web-gamma"), configMaps("web-alpha"), map[string]string{"web-delta": "web-delta"}},
+		"one of a few fixed names": {configMaps("web-alpha"), configMaps("web-gamma"), configMaps("web-alpha"), map[string]string{"web-delta": "web-delta"}},
 		"a number of passes, or a word": {
 			configMaps("web-1"), configMaps("web-2"), configMaps("web-3"), map[string]string{"web-4": "web-4"},
 		},
-		"more in one run": {configMaps("web-x4mz"), configMaps("web-7yqe", "web-rrrr"), configMaps("web-22dk"), map[string]string{"web-k3jr": "web-k3jr"}},
+		"more objects in one run": {configMaps("web-x4mz"), configMaps("web-7yqe", "web-rrrr"), configMaps("web-22dk"), map[string]string{"web-k3jr": "web-k3jr"}},
 		"of another owner": {
 			configMaps("web-x4mz of a", "a", "b"), configMaps("web-7yqe of b", "a", "b"), configMaps("web-22dk of a", "a", "b"), map[string]string{"web-k3jr": "web-k3jr"},
 		},
@@ -78,7 +78,7 @@ func TestLearn(t *testing.T) {
 			for name, want := range c.like {
 				got, part := names.Of(schema.GroupKind{Kind: "ConfigMap"}, types.NamespacedName{Namespace: "default", Name: name})
 				if got != want || strings.Replace(want, "*", part, 1) != name {
-					t.Errorf("%s: got %s, of which %q is drawn, want %s", name, got, part, want)
+					t.Errorf("%s: got %s with the random part %q, want %s", name, got, part, want)
 				}
 				if got, _ := names.Of(schema.GroupKind{Kind: "Secret"}, types.NamespacedName{Namespace: "default", Name: name}); got != name {
 					t.Errorf("%s of another kind: got %s", name, got)

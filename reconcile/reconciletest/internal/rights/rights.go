@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNotDeclared is wrapped by the Forbidden error of a request that [System.Rules] do not allow.
-var ErrNotDeclared = errors.New("the rights of the system do not cover it")
+var ErrNotDeclared = errors.New("the System.Rules do not allow it")
 
 // Allowed reports whether one of the rules allows the request, by the logic of Kubernetes' RBAC authoriser.
 func Allowed(rules []rbacv1.PolicyRule, request requests.Request) bool {

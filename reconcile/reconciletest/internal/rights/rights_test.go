@@ -27,37 +27,37 @@ func TestAllowed(t *testing.T) {
 		request requests.Request
 		want    bool
 	}{
-		"the verb":                           {rule([]string{"update"}, one), request("update", "", "web"), true},
-		"another verb":                       {rule([]string{"update"}, one), request("delete", "", "web"), false},
-		"all verbs":                          {rule([]string{"*"}, one), request("delete", "", "web"), true},
-		"an apply is a patch":                {rule([]string{"patch"}, one), request("apply", "", "web"), true},
-		"an apply is no update":              {rule([]string{"update", "apply"}, one), request("apply", "", "web"), false},
-		"another resource":                   {rule([]string{"get"}, []string{"daemonsets"}), request("get", "", "web"), false},
-		"all resources":                      {rule([]string{"get"}, []string{"*"}), request("get", "", "web"), true},
-		"all resources and subresources":     {rule([]string{"get"}, []string{"*"}), request("get", "status", "web"), true},
-		"a subresource":                      {rule([]string{"update"}, []string{"deployments/status"}), request("update", "status", "web"), true},
-		"the resource of a subresource":      {rule([]string{"update"}, one), request("update", "status", "web"), false},
-		"a subresource of the resource":      {rule([]string{"update"}, []string{"deployments/status"}), request("update", "", "web"), false},
-		"the subresource of all":             {rule([]string{"update"}, []string{"*/status"}), request("update", "status", "web"), true},
-		"another subresource of all":         {rule([]string{"update"}, []string{"*/scale"}), request("update", "status", "web"), false},
-		"no subresource of all":              {rule([]string{"update"}, []string{"*/"}), request("update", "", "web"), false},
-		"all subresources of a resource":     {rule([]string{"update"}, []string{"deployments/*"}), request("update", "status", "web"), false}, // RBAC has none
-		"the name":                           {rule([]string{"get"}, one, "web", "shop"), request("get", "", "shop"), true},
-		"another name":                       {rule([]string{"get"}, one, "web"), request("get", "", "shop"), false},
-		"a list of what has a name":          {rule([]string{"list"}, one, "web"), request("list", "", ""), false},
-		"a create of what has a name":        {rule([]string{"create"}, one, "web"), request("create", "", "web"), false},
-		"a create of a subresource of it":    {rule([]string{"create"}, []string{"deployments/token"}, "web"), request("create", "token", "web"), true},
-		"another group":                      {rbacv1.PolicyRule{APIGroups: []string{""}, Resources: one, Verbs: []string{"get"}}, request("get", "", "web"), false},
-		"all groups":                         {rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: one, Verbs: []string{"get"}}, request("get", "", "web"), true},
-		"a path beside the resources":        {rbacv1.PolicyRule{NonResourceURLs: []string{"*"}, Verbs: []string{"get"}}, request("get", "", "web"), false},
-		"the verb of one, resource of other": {rule(nil, one), request("get", "", "web"), false},
+		"the verb":                                       {rule([]string{"update"}, one), request("update", "", "web"), true},
+		"another verb":                                   {rule([]string{"update"}, one), request("delete", "", "web"), false},
+		"all verbs":                                      {rule([]string{"*"}, one), request("delete", "", "web"), true},
+		"an apply is a patch":                            {rule([]string{"patch"}, one), request("apply", "", "web"), true},
+		"an apply is not an update":                      {rule([]string{"update", "apply"}, one), request("apply", "", "web"), false},
+		"another resource":                               {rule([]string{"get"}, []string{"daemonsets"}), request("get", "", "web"), false},
+		"all resources":                                  {rule([]string{"get"}, []string{"*"}), request("get", "", "web"), true},
+		"all resources and subresources":                 {rule([]string{"get"}, []string{"*"}), request("get", "status", "web"), true},
+		"a subresource":                                  {rule([]string{"update"}, []string{"deployments/status"}), request("update", "status", "web"), true},
+		"the resource of a subresource":                  {rule([]string{"update"}, one), request("update", "status", "web"), false},
+		"a subresource of the resource":                  {rule([]string{"update"}, []string{"deployments/status"}), request("update", "", "web"), false},
+		"the subresource of all":                         {rule([]string{"update"}, []string{"*/status"}), request("update", "status", "web"), true},
+		"another subresource of all":                     {rule([]string{"update"}, []string{"*/scale"}), request("update", "status", "web"), false},
+		"no subresource of all":                          {rule([]string{"update"}, []string{"*/"}), request("update", "", "web"), false},
+		"all subresources of a resource":                 {rule([]string{"update"}, []string{"deployments/*"}), request("update", "status", "web"), false}, // RBAC has none
+		"the name":                                       {rule([]string{"get"}, one, "web", "shop"), request("get", "", "shop"), true},
+		"another name":                                   {rule([]string{"get"}, one, "web"), request("get", "", "shop"), false},
+		"a list with a resource name":                    {rule([]string{"list"}, one, "web"), request("list", "", ""), false},
+		"a create with a resource name":                  {rule([]string{"create"}, one, "web"), request("create", "", "web"), false},
+		"a create of a subresource with a resource name": {rule([]string{"create"}, []string{"deployments/token"}, "web"), request("create", "token", "web"), true},
+		"another group":                                  {rbacv1.PolicyRule{APIGroups: []string{""}, Resources: one, Verbs: []string{"get"}}, request("get", "", "web"), false},
+		"all groups":                                     {rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: one, Verbs: []string{"get"}}, request("get", "", "web"), true},
+		"a non-resource path":                            {rbacv1.PolicyRule{NonResourceURLs: []string{"*"}, Verbs: []string{"get"}}, request("get", "", "web"), false},
+		"verb and resource of different rules":           {rule(nil, one), request("get", "", "web"), false},
 	} {
 		if got := rights.Allowed([]rbacv1.PolicyRule{rule([]string{"get"}, []string{"statefulsets"}), c.rule}, c.request); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
 		}
 	}
 	if rights.Allowed(nil, request("get", "", "web")) {
-		t.Error("no rule allows something")
+		t.Error("no rules allow a request")
 	}
 }
 
@@ -71,13 +71,13 @@ func TestAllowedToMake(t *testing.T) {
 		sub  string
 		want bool
 	}{
-		"an apply with both rights":          {rule([]string{"patch", "create"}, one), "apply", "", true},
-		"an apply with one":                  {rule([]string{"patch"}, one), "apply", "", false},
-		"an apply to a name":                 {rule([]string{"patch", "create"}, one, "web"), "apply", "", true},
-		"an apply to another name":           {rule([]string{"patch", "create"}, one, "shop"), "apply", "", false},
-		"an apply of a status":               {rule([]string{"patch"}, one), "apply", "status", true},
-		"a patch, which finds or is refused": {rule([]string{"patch"}, one), "patch", "", true},
-		"an update":                          {rule([]string{"update"}, one), "update", "", true},
+		"an apply with both permissions": {rule([]string{"patch", "create"}, one), "apply", "", true},
+		"an apply with one permission":   {rule([]string{"patch"}, one), "apply", "", false},
+		"an apply to a name":             {rule([]string{"patch", "create"}, one, "web"), "apply", "", true},
+		"an apply to another name":       {rule([]string{"patch", "create"}, one, "shop"), "apply", "", false},
+		"an apply of a status":           {rule([]string{"patch"}, one), "apply", "status", true},
+		"a patch, which does not create": {rule([]string{"patch"}, one), "patch", "", true},
+		"an update":                      {rule([]string{"update"}, one), "update", "", true},
 	} {
 		request := requests.Request{Verb: c.verb, Group: "apps", Resource: "deployments", Subresource: c.sub, Name: "web"}
 		if got := rights.AllowedToMake([]rbacv1.PolicyRule{c.rule}, request); got != c.want {
@@ -129,9 +129,9 @@ func TestFrom(t *testing.T) {
 		}
 	}
 	if len(rules[0].Verbs) != 2 || rules[0].Verbs[0] != "get" || rules[0].Verbs[1] != "list" {
-		t.Errorf("the rules themselves have become %v", rules)
+		t.Errorf("the rules were changed to %v", rules)
 	}
 	if other := (rights.Right{Verb: "delete", Resource: "secrets"}).From(rules); len(rights.RightsOf(other)) != 8 {
-		t.Errorf("less a right that there is not: %v", other)
+		t.Errorf("without a missing permission: %v", other)
 	}
 }

@@ -1,3 +1,3 @@
-// Package run executes one run: the steps of a story, with instances of the operator that start, run passes, crash and overlap, until
+// Package run executes one run: the steps of a baseline, with instances of the operator that start, run passes, crash and overlap, until
 // steady state.
 package run

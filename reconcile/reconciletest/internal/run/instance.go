@@ -13,16 +13,16 @@ import (
 	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/passlog"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/schedule"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // Instance is one instance of the operator, from its start to its end.
 type Instance struct {
-	World     *world.World
+	Cluster   *cluster.Cluster
 	View      *view.View
 	Wire      *transport.Wire
 	Scheduler *schedule.Scheduler
@@ -33,7 +33,7 @@ type Instance struct {
 	peer      *Instance    // another instance that still runs, see overlap
 	Early     string       // why an owner that reports ready should not
 	hung      error        // an error in the middle of a pass
-	outside   map[int]bool // passes after which another client has changed the world
+	outside   map[int]bool // passes after which another client has changed the cluster
 	eager     bool         // see Variation
 }
 
@@ -53,12 +53,12 @@ type Variation struct {
 	Eager    bool // after a pass with a write another one follows, even if the cache does not show the write
 }
 
-// Start starts a new instance in a world.
-func Start(ctx context.Context, w *world.World, variant Variation, log *eventLog) (*Instance, error) {
+// Start starts a new instance in a cluster.
+func Start(ctx context.Context, w *cluster.Cluster, variant Variation, log *eventLog) (*Instance, error) {
 	lines := passlog.New(w.Listen)
 	ctx, stop := context.WithCancel(logr.NewContext(ctx, lines.Logger())) // as in the manager's logger
 	i := &Instance{
-		World: w, View: view.New(w, w.System.Cache), Wire: transport.New(w), Scheduler: schedule.New(w.Clock), stop: stop, Log: lines,
+		Cluster: w, View: view.New(w, w.System.Cache), Wire: transport.New(w), Scheduler: schedule.New(w.Clock), stop: stop, Log: lines,
 		failed: make(chan error, 16), outside: map[int]bool{}, eager: variant.Eager,
 	}
 	i.Wire.Arm(variant.Inject...)
@@ -159,8 +159,8 @@ func (i *Instance) dead() bool {
 	return i.Wire.IsCut()
 }
 
-// RestlessError reports that the passes do not end.
-type RestlessError struct {
+// SteadyStateError reports that the passes do not end.
+type SteadyStateError struct {
 	// Passes is the number of passes, Idle that of the last passes without a change.
 	Passes, Idle int
 	// Last is the owner of the last pass.
@@ -170,17 +170,17 @@ type RestlessError struct {
 }
 
 // Error reports the number and kind of the passes.
-func (e *RestlessError) Error() string {
+func (e *SteadyStateError) Error() string {
 	if e.Idle >= MaxIdle {
-		return fmt.Sprintf("hot retry: %d passes in a row for %s, within %s, have changed nothing and asked for another one",
+		return fmt.Sprintf("hot retry: %d passes in a row for %s, within %s, have changed nothing and requested another one",
 			e.Idle, e.Last, e.Within)
 	}
-	return fmt.Sprintf("no rest after %d passes, the last one for %s", e.Passes, e.Last)
+	return fmt.Sprintf("no steady state after %d passes, the last one for %s", e.Passes, e.Last)
 }
 
 // Settle runs passes until steady state, or until the instance crashes.
 func (i *Instance) Settle(ctx context.Context) error {
-	p := pace{changed: i.World.Clock.Now()}
+	p := pace{changed: i.Cluster.Clock.Now()}
 	if i.View.Past == nil || i.Passes > 0 { // the first pass after a restart into the past sees the past
 		if err := i.After(ctx); err != nil {
 			return err
@@ -194,7 +194,7 @@ func (i *Instance) Settle(ctx context.Context) error {
 			}
 			continue
 		}
-		before, countable := i.World.Revision()
+		before, countable := i.Cluster.Revision()
 		wrote, err := i.pass(ctx, next)
 		if err != nil {
 			return err
@@ -202,14 +202,14 @@ func (i *Instance) Settle(ctx context.Context) error {
 		if _, err := i.interleave(ctx); err != nil {
 			return err
 		}
-		after, _ := i.World.Revision()
-		p.note(next, i.World.Clock.Now(), countable && after != before || !countable && wrote)
-		if p.perpetual() && i.World.System.Horizon == 0 {
-			i.World.Perpetual = true
+		after, _ := i.Cluster.Revision()
+		p.note(next, i.Cluster.Clock.Now(), countable && after != before || !countable && wrote)
+		if p.perpetual() && i.Cluster.System.Horizon == 0 {
+			i.Cluster.Perpetual = true
 			return nil
 		}
-		if p.endless(i.World.System) || p.hot(i.World.Clock.Now()) {
-			return &RestlessError{Passes: i.Passes, Idle: p.idle, Last: next.Request.String(), Within: i.World.Clock.Now().Sub(p.changed)}
+		if p.endless(i.Cluster.System) || p.hot(i.Cluster.Clock.Now()) {
+			return &SteadyStateError{Passes: i.Passes, Idle: p.idle, Last: next.Request.String(), Within: i.Cluster.Clock.Now().Sub(p.changed)}
 		}
 	}
 	return nil
@@ -228,25 +228,25 @@ func (i *Instance) idle(ctx context.Context, p *pace) (acted bool, err error) {
 		return acted, err
 	}
 	due, planned := i.Scheduler.Due()
-	if !planned || p.over(due, i.World) {
+	if !planned || p.over(due, i.Cluster) {
 		return false, nil
 	}
-	p.jump(i.World.Clock.Now(), due)
-	i.World.Clock.Set(due)
+	p.jump(i.Cluster.Clock.Now(), due)
+	i.Cluster.Clock.Set(due)
 	i.Scheduler.MakeReady()
 	return true, nil
 }
 
 // others runs slow others, once the operator and its cache are idle.
 func (i *Instance) others(ctx context.Context) (acted bool, err error) {
-	if !i.World.Slow {
+	if !i.Cluster.Slow {
 		return false, nil
 	}
-	before, _ := i.World.Revision()
-	if err := i.World.Turn(ctx); err != nil {
+	before, _ := i.Cluster.Revision()
+	if err := i.Cluster.Turn(ctx); err != nil {
 		return false, err
 	}
-	if after, _ := i.World.Revision(); after == before {
+	if after, _ := i.Cluster.Revision(); after == before {
 		return false, nil
 	}
 	i.outside[i.Passes] = true
@@ -270,7 +270,7 @@ func (i *Instance) pass(ctx context.Context, next schedule.Item) (wrote bool, er
 		i.Scheduler.Repeat(next)
 	}
 	if i.Early == "" {
-		i.Early = tooEarly(i.World, i.View, i.Wire.Calls()[sent:], next.Request.NamespacedName)
+		i.Early = tooEarly(i.Cluster, i.View, i.Wire.Calls()[sent:], next.Request.NamespacedName)
 	}
 	return wrote, i.After(ctx)
 }
@@ -280,20 +280,20 @@ func (i *Instance) After(ctx context.Context) error {
 	if err := i.View.Observe(); err != nil { // the operator's changes, before others revert them
 		return err
 	}
-	if i.World.Slow {
+	if i.Cluster.Slow {
 		return i.View.Sync()
 	}
-	before, _ := i.World.Revision()
-	if err := i.World.Turn(ctx); err != nil {
+	before, _ := i.Cluster.Revision()
+	if err := i.Cluster.Turn(ctx); err != nil {
 		return err
 	}
-	if after, _ := i.World.Revision(); after != before {
+	if after, _ := i.Cluster.Revision(); after != before {
 		i.outside[i.Passes] = true
 	}
 	return i.View.Sync()
 }
 
-// ChangedOutside reports whether another client has changed the world between two passes.
+// ChangedOutside reports whether another client has changed the cluster between two passes.
 func (i *Instance) ChangedOutside(from, to int) bool {
 	for pass := from; pass < to; pass++ {
 		if i.outside[pass] {

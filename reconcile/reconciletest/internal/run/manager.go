@@ -32,16 +32,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/passlog"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// TestManager is the manager that [System.Setup] receives: the parts of a real one that controllers use, over the world.
+// TestManager is the manager that [System.Setup] receives: the parts of a real one that controllers use, over the cluster.
 type TestManager struct {
-	world     *world.World
+	cluster   *cluster.Cluster
 	view      *view.View
 	wire      *transport.Wire
 	client    client.Client
@@ -56,11 +56,11 @@ type TestManager struct {
 var _ manager.Manager = (*TestManager)(nil)
 
 // NewManager returns the manager of one instance. It passes events to record.
-func NewManager(w *world.World, v *view.View, wire *transport.Wire, record func(Event), log *passlog.Log) *TestManager {
+func NewManager(w *cluster.Cluster, v *view.View, wire *transport.Wire, record func(Event), log *passlog.Log) *TestManager {
 	elected := make(chan struct{})
 	close(elected)
 	return &TestManager{
-		world: w, view: v, wire: wire, client: &cachedClient{Client: wire.Client, cache: v, mapper: w.ServedMapper(), wire: wire}, elected: elected,
+		cluster: w, view: v, wire: wire, client: &cachedClient{Client: wire.Client, cache: v, mapper: w.ServedMapper(), wire: wire}, elected: elected,
 		converter: conversion.NewRegistry(), record: record, log: log,
 	}
 }
@@ -108,13 +108,13 @@ func (m *TestManager) Add(runnable manager.Runnable) error {
 }
 
 // GetClock returns the clock of the test, which moves only when the operator is idle.
-func (m *TestManager) GetClock() clock.PassiveClock { return m.world.Clock }
+func (m *TestManager) GetClock() clock.PassiveClock { return m.cluster.Clock }
 
-// Outside returns the external dependencies of its world.
-func (m *TestManager) Outside() any { return m.world.Outside }
+// Outside returns the external dependencies of its cluster.
+func (m *TestManager) Outside() any { return m.cluster.Outside }
 
-// ExternalClaims returns the claims of external resources. The world keeps them when an instance ends.
-func (m *TestManager) ExternalClaims() external.Claims { return &m.world.Outer }
+// ExternalClaims returns the claims of external resources. The cluster keeps them when an instance ends.
+func (m *TestManager) ExternalClaims() external.Claims { return &m.cluster.Outer }
 
 // GetCache returns the cache of the instance.
 func (m *TestManager) GetCache() cache.Cache { return m.view }
@@ -126,10 +126,10 @@ func (m *TestManager) GetClient() client.Client { return m.client }
 func (m *TestManager) GetAPIReader() client.Reader { return m.wire.Client }
 
 // GetScheme returns System.Scheme.
-func (m *TestManager) GetScheme() *runtime.Scheme { return m.world.Scheme }
+func (m *TestManager) GetScheme() *runtime.Scheme { return m.cluster.Scheme }
 
 // GetRESTMapper returns a mapper of the served kinds.
-func (m *TestManager) GetRESTMapper() meta.RESTMapper { return m.world.ServedMapper() }
+func (m *TestManager) GetRESTMapper() meta.RESTMapper { return m.cluster.ServedMapper() }
 
 // GetFieldIndexer returns an indexer of the cache.
 func (m *TestManager) GetFieldIndexer() client.FieldIndexer { return m.view }
@@ -174,24 +174,24 @@ func (*TestManager) GetControllerOptions() config.Controller {
 
 // GetConfig returns a configuration that only supports discovery. Use GetClient and GetAPIReader for everything else.
 func (m *TestManager) GetConfig() *rest.Config {
-	if m.world.Fake == nil {
-		return m.world.System.Environment.Config()
+	if m.cluster.Fake == nil {
+		return m.cluster.System.Environment.Config()
 	}
-	return &rest.Config{Host: "http://fake.invalid", Transport: discovery{m.world}}
+	return &rest.Config{Host: "http://fake.invalid", Transport: discovery{m.cluster}}
 }
 
 // GetHTTPClient returns the client for GetConfig.
 func (m *TestManager) GetHTTPClient() *http.Client {
-	if m.world.Fake == nil {
+	if m.cluster.Fake == nil {
 		if c, err := rest.HTTPClientFor(m.GetConfig()); err == nil {
 			return c
 		}
 	}
-	return &http.Client{Transport: discovery{m.world}}
+	return &http.Client{Transport: discovery{m.cluster}}
 }
 
-// discovery is a transport that serves discovery of the fake world.
-type discovery struct{ world *world.World }
+// discovery is a transport that serves discovery of the fake API server.
+type discovery struct{ cluster *cluster.Cluster }
 
 // RoundTrip answers /api/v1 and /apis/<group>/<version>.
 func (d discovery) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -201,9 +201,9 @@ func (d discovery) RoundTrip(request *http.Request) (*http.Response, error) {
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: version,
 	}
 	gv, err := schema.ParseGroupVersion(version)
-	for _, gvk := range d.world.Fake.Kinds() {
-		if err == nil && gvk.GroupVersion() == gv && d.world.Served(gvk.GroupKind()) == nil {
-			one := metav1.APIResource{Name: d.world.Resource(gvk).Resource, Kind: gvk.Kind, Namespaced: !d.world.Fake.ClusterScoped(gvk)}
+	for _, gvk := range d.cluster.Fake.Kinds() {
+		if err == nil && gvk.GroupVersion() == gv && d.cluster.Served(gvk.GroupKind()) == nil {
+			one := metav1.APIResource{Name: d.cluster.Resource(gvk).Resource, Kind: gvk.Kind, Namespaced: !d.cluster.Fake.ClusterScoped(gvk)}
 			list.APIResources = append(list.APIResources, one)
 			one.Name += "/status"
 			list.APIResources = append(list.APIResources, one)

@@ -8,7 +8,7 @@ import (
 
 // Later advances the clock. Scheduled passes become ready.
 func (i *Instance) Later(after time.Duration) {
-	i.World.Clock.Set(i.World.Clock.Now().Add(after))
+	i.Cluster.Clock.Set(i.Cluster.Clock.Now().Add(after))
 	i.Scheduler.MakeReady()
 }
 

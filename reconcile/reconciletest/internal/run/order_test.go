@@ -50,7 +50,7 @@ func TestOrderOfPasses(t *testing.T) {
 		"6 passes",
 	}
 	for range 20 {
-		r := run.Play(t.Context(), system, run.Plot{Steps: []description.Step{description.StepA}}, "")
+		r := run.Execute(t.Context(), system, run.Spec{Steps: []description.Step{description.StepA}}, "")
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}

@@ -17,12 +17,12 @@ func (r *Run) startPeer(ctx context.Context, wanted bool) error {
 		return nil
 	}
 	var err error
-	r.Last.peer, err = Start(ctx, r.World, Variation{Lag: map[string]int{"": overlapLag}}, &r.Events)
+	r.Last.peer, err = Start(ctx, r.Cluster, Variation{Lag: map[string]int{"": overlapLag}}, &r.Events)
 	return err
 }
 
-// handOver ends the other instance and runs a pass of every owner.
-func (r *Run) handOver(ctx context.Context) error {
+// stopFirst ends the other instance and runs a pass of every owner.
+func (r *Run) stopFirst(ctx context.Context) error {
 	peer := r.Last.peer
 	r.Last.peer = nil
 	r.Calls = append(r.Calls, peer.Wire.Calls()...)
@@ -31,12 +31,12 @@ func (r *Run) handOver(ctx context.Context) error {
 		r.Panicked = peer.Log.Panicked()
 	}
 	peer.End()
-	r.Last.Scheduler.WakeAll()
+	r.Last.Scheduler.TriggerAll()
 	return r.Last.Settle(ctx)
 }
 
-// revive starts another instance after a crash, with the remaining faults. With again it also crashes at its first write.
-func (r *Run) revive(ctx context.Context, again bool) error {
+// startAgain starts another instance after a crash, with the remaining faults. With again it also crashes at its first write.
+func (r *Run) startAgain(ctx context.Context, again bool) error {
 	first := Variation{Inject: r.Last.Wire.Armed()}
 	if again {
 		first.Inject = []*transport.Injection{{Writes: true, Fault: transport.FaultCrash}}
@@ -48,5 +48,5 @@ func (r *Run) revive(ctx context.Context, again bool) error {
 	if err != nil || !r.Last.dead() {
 		return err
 	}
-	return r.revive(ctx, false)
+	return r.startAgain(ctx, false)
 }

@@ -3,13 +3,13 @@ package run
 import (
 	"time"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/schedule"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 const (
-	// Quiet is the time without a change after which the world is in steady state: longer than the engine's retry delay of a minute after a
+	// Quiet is the time without a change after which the cluster is in steady state: longer than the engine's retry delay of a minute after a
 	// permanent rejection.
 	Quiet = 10 * time.Minute
 	// MaxIdle is the maximum number of consecutive passes without a change. More are too frequent if they come faster than hotInterval, else
@@ -24,20 +24,20 @@ const (
 	MaxFirings = 8
 )
 
-// pace decides whether a world is in steady state.
+// pace decides whether a cluster is in steady state.
 type pace struct {
-	passes   int
-	changed  time.Time              // of the last change
-	idle     int                    // consecutive passes without a change
-	idleEver int                    // all passes without a change
-	far      int                    // jumps beyond Quiet since the last change
-	jumped   bool                   // the clock has moved by at least PollInterval since the last change
-	firings  int                    // changes after such a jump
-	since    map[schedule.Item]bool // items of the idle passes
+	passes           int
+	changed          time.Time              // of the last change
+	idle             int                    // consecutive passes without a change
+	idleTotal        int                    // all passes without a change
+	far              int                    // jumps beyond Quiet since the last change
+	jumped           bool                   // the clock has moved by at least PollInterval since the last change
+	scheduledChanges int                    // changes after such a jump
+	since            map[schedule.Item]bool // items of the idle passes
 }
 
 // over reports whether a pass scheduled for that time need not be run.
-func (p *pace) over(due time.Time, w *world.World) bool {
+func (p *pace) over(due time.Time, w *cluster.Cluster) bool {
 	if w.System.Horizon > 0 {
 		if w.Refusing {
 			return p.idle >= MaxIdle // time continues when the rejection ends
@@ -73,11 +73,11 @@ func (p *pace) note(item schedule.Item, now time.Time, changed bool) {
 		}
 		p.since[item] = true
 		p.idle++
-		p.idleEver++
+		p.idleTotal++
 		return
 	}
 	if p.jumped {
-		p.firings++
+		p.scheduledChanges++
 	}
 	p.changed, p.idle, p.far, p.jumped = now, 0, 0, false
 	clear(p.since)
@@ -86,13 +86,13 @@ func (p *pace) note(item schedule.Item, now time.Time, changed bool) {
 // endless reports whether there were more passes than a run may have. Idle passes count less if time has to pass.
 func (p *pace) endless(s description.Prepared) bool {
 	if s.Horizon > 0 {
-		return p.passes-p.idleEver >= s.MaxPasses*MaxFirings || p.idleEver >= s.MaxPasses*MaxIdle
+		return p.passes-p.idleTotal >= s.MaxPasses*MaxFirings || p.idleTotal >= s.MaxPasses*MaxIdle
 	}
 	return p.passes >= s.MaxPasses && !p.perpetual()
 }
 
 // perpetual reports whether the system repeatedly changes something by time.
-func (p *pace) perpetual() bool { return p.firings >= MaxFirings }
+func (p *pace) perpetual() bool { return p.scheduledChanges >= MaxFirings }
 
 // hot reports whether idle passes come too fast to be a poll of each owner of each controller.
 func (p *pace) hot(now time.Time) bool {

@@ -11,7 +11,7 @@ func (r *Run) Deleted() map[string]bool {
 		gone := c.Before != nil && (c.After == nil || c.After.GetUID() != c.Before.GetUID())
 		marked := c.Before != nil && c.After != nil && c.Before.GetDeletionTimestamp() == nil && c.After.GetDeletionTimestamp() != nil
 		if c.Request.Verb == "delete" && (gone || marked) {
-			out[r.World.DisplayName(c.GVK, c.Key, c.Before)] = true
+			out[r.Cluster.DisplayName(c.GVK, c.Key, c.Before)] = true
 		}
 	}
 	return out

@@ -70,8 +70,8 @@ func (s *Scheduler) add(i Item) {
 // Repeat makes a request ready again.
 func (s *Scheduler) Repeat(i Item) { s.add(i) }
 
-// WakeAll makes every known request ready.
-func (s *Scheduler) WakeAll() {
+// TriggerAll makes every known request ready.
+func (s *Scheduler) TriggerAll() {
 	for _, i := range s.all() {
 		s.add(i)
 	}
@@ -182,14 +182,14 @@ func (s *Scheduler) MakeReady() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	var woken []Item
+	var triggered []Item
 	for i, at := range s.delayed {
 		if !at.After(now) {
-			woken = append(woken, i)
+			triggered = append(triggered, i)
 		}
 	}
-	slices.SortFunc(woken, compareItems)
-	for _, i := range woken {
+	slices.SortFunc(triggered, compareItems)
+	for _, i := range triggered {
 		delete(s.delayed, i)
 		if !slices.Contains(s.ready, i) {
 			s.ready = append(s.ready, i)
@@ -207,7 +207,7 @@ func (s *Scheduler) Run(i Item) error {
 	select {
 	case i.queue.next <- i.Request:
 	case <-timeout.C:
-		return fmt.Errorf("controller %s, %s: no worker takes the request: %w", i.queue.name, i.Request, errHangs)
+		return fmt.Errorf("controller %s, %s: no worker accepted the request: %w", i.queue.name, i.Request, errHangs)
 	}
 	select {
 	case <-done:
@@ -220,7 +220,7 @@ func (s *Scheduler) Run(i Item) error {
 // passTimeout is the timeout of one pass in real time.
 const passTimeout = 5 * time.Minute
 
-var errHangs = errors.New("the pass does not return")
+var errHangs = errors.New("the pass did not return")
 
 // Waiting returns the number of queues with a waiting worker.
 func (s *Scheduler) Waiting() int {

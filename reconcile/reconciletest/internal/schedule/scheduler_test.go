@@ -94,7 +94,7 @@ func TestDelay(t *testing.T) {
 		"one":                    {after: []time.Duration{time.Hour}, due: time.Hour},
 		"the earlier one first":  {after: []time.Duration{time.Minute, time.Hour}, due: time.Minute},
 		"the earlier one second": {after: []time.Duration{time.Hour, time.Minute}, due: time.Minute},
-		"added meanwhile":        {after: []time.Duration{time.Hour}, added: true},
+		"added during the wait":  {after: []time.Duration{time.Hour}, added: true},
 		"at once":                {after: []time.Duration{0}},
 		"in the past":            {after: []time.Duration{-time.Hour}},
 	} {
@@ -251,7 +251,7 @@ func TestAddedWhileItRuns(t *testing.T) {
 	if passes != 2 || q.Len() != 0 {
 		t.Errorf("%d passes, and %d are ready, want 2 and none", passes, q.Len())
 	}
-	s.WakeAll()
+	s.TriggerAll()
 	want(t, taken(s), []string{"a"})
 	s.ShutDown()
 }
@@ -272,12 +272,12 @@ func TestShutDown(t *testing.T) {
 		t.Errorf("%d queues have a worker, want one", s.Waiting())
 	}
 	if q.ShuttingDown() {
-		t.Error("shuts down before anybody asked for it")
+		t.Error("shuts down without a request")
 	}
 	s.ShutDown()
 	q.ShutDownWithDrain() // twice does no harm
 	if !<-ended || !q.ShuttingDown() || !other.ShuttingDown() {
-		t.Error("a worker or a queue goes on")
+		t.Error("a worker or a queue still runs")
 	}
 }
 
@@ -294,7 +294,7 @@ func TestWakeAll(t *testing.T) {
 	}
 	ran(t, s)
 	websites.AddAfter(request("never-ran"), time.Hour)
-	s.WakeAll()
+	s.TriggerAll()
 	want(t, ran(t, s), []string{"a", "b", "a", "b"})
 }
 
@@ -306,11 +306,11 @@ func TestBeside(t *testing.T) {
 		other   bool // another controller
 		want    []string
 	}{
-		"one worker":              {workers: 1},
-		"two workers":             {workers: 2, want: []string{"b"}},
-		"many workers":            {workers: 8, want: []string{"b"}},
-		"another controller":      {workers: 1, other: true, want: []string{"d"}},
-		"workers of another, too": {workers: 2, other: true, want: []string{"d", "b"}},
+		"one worker":                    {workers: 1},
+		"two workers":                   {workers: 2, want: []string{"b"}},
+		"many workers":                  {workers: 8, want: []string{"b"}},
+		"another controller":            {workers: 1, other: true, want: []string{"d"}},
+		"workers of another controller": {workers: 2, other: true, want: []string{"d", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -334,11 +334,11 @@ func TestBeside(t *testing.T) {
 			}
 			for _, name := range taken(s) {
 				if slices.Contains(got, name) {
-					t.Errorf("%s is under way, and handed out once more", name)
+					t.Errorf("%s is running and was started again", name)
 				}
 			}
 			if overlaps := c.workers > 1 || c.other; s.Overlaps() != overlaps {
-				t.Errorf("passes may be side by side: got %t, want %t", s.Overlaps(), overlaps)
+				t.Errorf("passes may run concurrently: got %t, want %t", s.Overlaps(), overlaps)
 			}
 		})
 	}

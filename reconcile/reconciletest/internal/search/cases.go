@@ -8,34 +8,34 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/drift"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/faults"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 )
 
 // cases lists the cases in a deterministic order.
-func (e *explorer) cases() []story.Case {
+func (e *explorer) cases() []baseline.Case {
 	e.draw = faults.Draw{System: &e.System, Only: e.only, Seed: e.seed}
-	var cases []story.Case
-	for _, b := range e.Stories {
+	var cases []baseline.Case
+	for _, b := range e.Baselines {
 		if len(b.Steps) > 3 || b.Steps[0] != description.StepA || b.Again() { //nolint:mnd // there, back and there again is for the end alone
 			continue
 		}
 		cases = append(cases, e.draw.Cases(b)...)
 	}
-	slices.SortFunc(cases, func(a, b story.Case) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(cases, func(a, b story.Case) int { return len(a.Plot.Steps) - len(b.Plot.Steps) }) // short stories first
+	slices.SortFunc(cases, func(a, b baseline.Case) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(cases, func(a, b baseline.Case) int { return len(a.Spec.Steps) - len(b.Spec.Steps) }) // short baselines first
 	e.out.Calls = e.draw.Calls
-	cases = append(drift.Cases(e.Judge), cases...)
+	cases = append(drift.Cases(e.Checker), cases...)
 	if e.only != "" {
-		return slices.DeleteFunc(cases, func(c story.Case) bool { return c.Name != e.only })
+		return slices.DeleteFunc(cases, func(c baseline.Case) bool { return c.Name != e.only })
 	}
 	if e.limit > 0 && len(cases) > e.limit {
 		e.out.Left = len(cases) - e.limit
 		draw := rand.New(rand.NewPCG(e.seed, 0))
 		draw.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
-		slices.SortStableFunc(cases, func(a, b story.Case) int { return order(a.Always) - order(b.Always) })
+		slices.SortStableFunc(cases, func(a, b baseline.Case) int { return order(a.Always) - order(b.Always) })
 		cases = cases[:e.limit]
 	}
 	return cases

@@ -59,7 +59,7 @@ func TestOneCase(t *testing.T) { //nolint:paralleltest // sets the environment
 	t.Setenv(finding.EnvCase, "A: timeout of create secrets default/of-shop#1")
 	out := explore(t, ofOne(copier(ofItsName)))
 	want := []string{
-		"pass 1: create secrets default/of-shop#1: Timeout: the answer was lost: injected by the test", "2 passes",
+		"pass 1: create secrets default/of-shop#1: Timeout: the response was lost: injected by the test", "2 passes",
 	}
 	for i := range out.Trace {
 		out.Trace[i], _, _ = strings.Cut(out.Trace[i], " (")

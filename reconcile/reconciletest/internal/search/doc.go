@@ -1,3 +1,3 @@
-// Package search explores a system: it runs its stories without faults, then again with one fault in each case. The packages faults and
-// drift define the cases, and verdict checks the end state and the intermediate states of each run.
+// Package search explores a system: it runs its baselines without faults, then again with one fault in each case. The packages faults and
+// drift define the cases, and checker checks the end state and the intermediate states of each run.
 package search

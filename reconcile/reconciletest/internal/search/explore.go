@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/checker"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
 // Explore is [Converge] for callers that examine the findings themselves. The error is about the description of the system or the run
@@ -31,7 +31,7 @@ func ExploreUntil(ctx context.Context, described description.System, until func(
 	if system.Environment != nil {
 		return nil, errOnServer
 	}
-	e := &explorer{Judge: verdict.New(system), only: os.Getenv(finding.EnvCase), out: &Exploration{}}
+	e := &explorer{Checker: checker.New(system), only: os.Getenv(finding.EnvCase), out: &Exploration{}}
 	e.Until = until
 	if e.limit, e.seed, err = drawing(system); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func ExploreUntil(ctx context.Context, described description.System, until func(
 	if err := e.horizon(ctx); err != nil {
 		return nil, err
 	}
-	if err := e.baselines(ctx); err != nil {
+	if err := e.addBaselines(ctx); err != nil {
 		return nil, err
 	}
 	if !e.unsteady() {
@@ -48,7 +48,7 @@ func ExploreUntil(ctx context.Context, described description.System, until func(
 	e.out.Findings = e.Findings()
 	if e.only != "" {
 		e.out.Findings = slices.DeleteFunc(e.out.Findings, func(f finding.Finding) bool { return f.Case != e.only })
-		if e.out.Cases == 0 && !slices.Contains(e.played, e.only) {
+		if e.out.Cases == 0 && !slices.Contains(e.executed, e.only) {
 			return nil, fmt.Errorf("%s: the system has no case %q", finding.EnvCase, e.only)
 		}
 	}
@@ -59,14 +59,14 @@ func ExploreUntil(ctx context.Context, described description.System, until func(
 	return e.out, nil
 }
 
-var errOnServer = errors.New("converge: System.Environment is set, but cases run in the fake world only: leave it out, " +
+var errOnServer = errors.New("converge: System.Environment is set, but cases run on the fake API server only: leave it out, " +
 	"and use a Scenario for the real API server")
 
 // explore runs all cases, with one goroutine per processor.
 func (e *explorer) explore(ctx context.Context) {
 	cases := e.cases()
 	workers := max(1, min(runtime.GOMAXPROCS(0)+1, len(cases))) // one of them waits for time to pass
-	queue := make(chan story.Case)
+	queue := make(chan baseline.Case)
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {

@@ -77,7 +77,7 @@ func TestSecondOwner(t *testing.T) {
 		}
 		return cases
 	}
-	const untried = "not tried: what owners have in common"
+	const untried = "not tried: several owners"
 	tried := func(out *search.Exploration) bool {
 		return !slices.ContainsFunc(out.Notes, func(note string) bool { return strings.HasPrefix(note, untried) })
 	}
@@ -95,7 +95,7 @@ func TestNotes(t *testing.T) {
 	t.Parallel()
 	const (
 		change   = "not tried: a change of the spec; set System.Change"
-		prune    = "not tried: a prune, as System.Change takes nothing away that the operator deletes"
+		prune    = "not tried: a prune, because System.Change removes nothing that the operator deletes"
 		standIns = "not tried: children that become ready or fail; set System.StandIns"
 	)
 	rule := func(resource string, verbs ...string) rbacv1.PolicyRule {
@@ -105,7 +105,7 @@ func TestNotes(t *testing.T) {
 		system func(s *description.System)
 		want   []string
 	}{
-		"as it is":       {func(*description.System) {}, []string{prune, standIns}},
+		"no change":      {func(*description.System) {}, []string{prune, standIns}},
 		"without change": {func(s *description.System) { s.Change = nil }, []string{change, standIns}},
 		"with stand-ins": {func(s *description.System) {
 			s.StandIns = []description.StandIn{func(context.Context, client.Client) error { return nil }}
@@ -115,15 +115,15 @@ func TestNotes(t *testing.T) {
 				s.Rules = []rbacv1.PolicyRule{rule("configmaps", "get", "list", "watch", "delete"), rule("secrets", "list", "watch", "create", "update", "patch")}
 			},
 			[]string{
-				prune, "not tried: delete configmaps, which System.Rules allow, as no run sends it",
-				"not tried: patch secrets, which System.Rules allow, as no run sends it", standIns,
+				prune, "not tried: delete configmaps, which System.Rules allow, because no run sends it",
+				"not tried: patch secrets, which System.Rules allow, because no run sends it", standIns,
 			},
 		},
-		"a kind that is never made": {
+		"a kind that is never created": {
 			func(s *description.System) { s.Optional = []schema.GroupKind{{Kind: "Secret"}, {Kind: "Service"}} },
-			[]string{prune, "not tried: children of the kind Service of System.Optional, as no run has made one", standIns},
+			[]string{prune, "not tried: children of the kind Service of System.Optional, because no run creates one", standIns},
 		},
-		"a kind that is never there": {
+		"a kind without objects": {
 			func(s *description.System) {
 				s.Setup = func(mgr manager.Manager) error {
 					_, err := mgr.GetCache().GetInformer(context.Background(), &corev1.Service{})
@@ -133,7 +133,7 @@ func TestNotes(t *testing.T) {
 					return err
 				}
 			},
-			[]string{prune, "not tried: objects of the kind Service, which the operator reads from its cache, as no run has one", standIns},
+			[]string{prune, "not tried: objects of the kind Service, which the operator reads from its cache, because no run has one", standIns},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -168,12 +168,12 @@ func TestAccepted(t *testing.T) {
 		return n
 	}
 	before := explore(t, system)
-	system.Accepted = []finding.Acceptance{{Check: finding.CheckOrphan, About: "Secret default/shop", Reason: "it is kept for the next one"}}
+	system.Accepted = []finding.Acceptance{{Check: finding.CheckOrphan, About: "Secret default/shop", Reason: "it is kept for the next owner"}}
 	after := explore(t, system)
 	if orphans(before) == 0 || orphans(after) != 0 || len(after.Findings) >= len(before.Findings) {
 		t.Errorf("%d orphans among %d findings, then %d among %d", orphans(before), len(before.Findings), orphans(after), len(after.Findings))
 	}
-	const want = "accepted, it is kept for the next one: Secret default/shop"
+	const want = "accepted, it is kept for the next owner: Secret default/shop"
 	if n := strings.Count(strings.Join(after.Notes, "\n"), want); n != 1 {
 		t.Errorf("the reason is noted %d times: %v", n, after.Notes)
 	}
@@ -187,7 +187,7 @@ func TestExploreRefuses(t *testing.T) {
 		want   string
 	}{
 		"no description": {func(s *description.System) { s.Owners = nil }, "Owners are required"},
-		"a real server":  {func(s *description.System) { s.Environment = &environment.Environment{} }, "cases run in the fake world only"},
+		"a real server":  {func(s *description.System) { s.Environment = &environment.Environment{} }, "cases run on the fake API server only"},
 		"broken set-up":  {func(s *description.System) { s.Setup = func(manager.Manager) error { return fmt.Errorf("no flag") } }, "Setup: no flag"},
 	} {
 		system := ofOne(copier(ofItsName))
@@ -199,7 +199,7 @@ func TestExploreRefuses(t *testing.T) {
 }
 
 // An operator whose passes do not come to an end is found before any case is tried.
-func TestRestless(t *testing.T) {
+func TestScheduleExtendsTheHorizon(t *testing.T) {
 	t.Parallel()
 	n := 0
 	out := explore(t, ofOne(func(mgr manager.Manager) error {

@@ -4,21 +4,21 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/checker"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/faults"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/verdict"
 )
 
 // explorer executes an exploration.
 type explorer struct {
-	*verdict.Judge
-	only   string
-	limit  int // of cases, 0 for none
-	seed   uint64
-	played []string // the runs without faults
-	draw   faults.Draw
-	alone  error // why there is no second owner, nil if there may be one
+	*checker.Checker
+	only     string
+	limit    int // of cases, 0 for none
+	seed     uint64
+	executed []string // the runs without faults
+	draw     faults.Draw
+	alone    error // why there is no second owner, nil if there may be one
 
 	mu     sync.Mutex
 	out    *Exploration
@@ -41,8 +41,8 @@ func (e *explorer) miss(faults []*transport.Injection) {
 	}
 }
 
-// restlessness returns the error about endless passes.
-func restlessness(err error) (*run.RestlessError, bool) {
-	var restless *run.RestlessError
-	return restless, errors.As(err, &restless)
+// unsteady returns the error about endless passes.
+func unsteady(err error) (*run.SteadyStateError, bool) {
+	var unsteadyErr *run.SteadyStateError
+	return unsteadyErr, errors.As(err, &unsteadyErr)
 }

@@ -5,26 +5,26 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/baseline"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/story"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
 // run executes one case and checks its end.
-func (e *explorer) run(ctx context.Context, c story.Case) {
-	v := c.Plot.Variant
+func (e *explorer) run(ctx context.Context, c baseline.Case) {
+	v := c.Spec.Variant
 	v.Inject = slices.Clone(v.Inject) // each run has its own counts
 	for n, fault := range v.Inject {
 		own := *fault
 		v.Inject[n] = &own
 	}
-	c.Plot.Variant = v
+	c.Spec.Variant = v
 	system := e.System
 	if c.System != nil {
 		system = *c.System
 	}
-	r := run.Play(ctx, system, c.Plot, "")
+	r := run.Execute(ctx, system, c.Spec, "")
 	if r.Last != nil {
 		defer r.Last.End()
 	}
@@ -37,19 +37,19 @@ func (e *explorer) run(ctx context.Context, c story.Case) {
 	e.mu.Unlock()
 	defer func() { e.CheckPanic(c.Name, r) }()
 	if r.Err != nil {
-		if _, restless := restlessness(r.Err); restless {
+		if _, unsteadyErr := unsteady(r.Err); unsteadyErr {
 			e.Find(c.Name, finding.CheckRest, "%v", r.Err)
 		} else if !errors.Is(r.Err, context.Canceled) {
 			e.Find(c.Name, finding.CheckRun, "%v", r.Err)
 		}
 		return
 	}
-	if len(v.Inject) > 0 && !r.Struck {
-		c.Final = c.Plot.Steps[len(c.Plot.Steps)-1] // the fault has not changed or deleted the owner
+	if len(v.Inject) > 0 && !r.FaultHappened {
+		c.Final = c.Spec.Steps[len(c.Spec.Steps)-1] // the fault has not changed or deleted the owner
 	}
 	e.miss(v.Inject)
 	r.Last.Wire.Arm() // remaining faults must not affect the checks
-	e.CheckOnTheWay(c, r)
+	e.CheckDuring(c, r)
 	if c.Act != nil {
 		c.Act(ctx, r)
 		return
@@ -61,7 +61,7 @@ func (e *explorer) run(ctx context.Context, c story.Case) {
 	if v.Alone == "" { // otherwise children may be deleted for their owner's former state, and be recreated
 		e.CheckDeletes(c, r)
 	}
-	state, err := r.World.State()
+	state, err := r.Cluster.State()
 	if err != nil {
 		e.Find(c.Name, finding.CheckRun, "%v", err)
 		return

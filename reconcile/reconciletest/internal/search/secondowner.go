@@ -8,13 +8,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/difference"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // another checks the owners together with another one of their kind: the children of the first must not depend on the second.
@@ -39,7 +39,7 @@ func (e *explorer) another(ctx context.Context) error {
 		}
 		pair := e.System
 		pair.Owners, pair.Leaves = []client.Object{e.System.Owners[0], second}, 1
-		if e.playPair(ctx, place, pair) && place == pairPlace {
+		if e.executePair(ctx, place, pair) && place == pairPlace {
 			e.Pair = &pair
 		}
 	}
@@ -65,12 +65,12 @@ func (e *explorer) refuses(ctx context.Context, owner client.Object) error {
 
 const besideName = "no fault, a second owner "
 
-// playPair plays both owners, and then the deletion of the second one.
-func (e *explorer) playPair(ctx context.Context, place string, pair description.Prepared) bool {
+// executePair plays both owners, and then the deletion of the second one.
+func (e *explorer) executePair(ctx context.Context, place string, pair description.Prepared) bool {
 	name := besideName + place
-	e.played = append(e.played, name)
+	e.executed = append(e.executed, name)
 	for _, steps := range [][]description.Step{{description.StepA}, {description.StepA, description.StepLess}} {
-		r := run.Play(ctx, pair, run.Plot{Steps: steps, At: len(steps) - 1}, "")
+		r := run.Execute(ctx, pair, run.Spec{Steps: steps, At: len(steps) - 1}, "")
 		if r.Last != nil {
 			defer r.Last.End()
 		}
@@ -81,7 +81,7 @@ func (e *explorer) playPair(ctx context.Context, place string, pair description.
 		if err := e.Learn(r); err != nil {
 			return false
 		}
-		got, err := r.World.State()
+		got, err := r.Cluster.State()
 		if err != nil {
 			return false
 		}
@@ -89,7 +89,7 @@ func (e *explorer) playPair(ctx context.Context, place string, pair description.
 		if len(steps) == 1 && place == pairPlace && r.Last.Scheduler.Overlaps() && e.pairEnd(ctx, pair, r) != nil {
 			return false
 		}
-		want := world.State{}
+		want := cluster.State{}
 		for object, content := range e.End(description.StepA) {
 			want[object] = part(content, len(steps) == 1)
 			if got[object] != nil {
@@ -102,8 +102,8 @@ func (e *explorer) playPair(ctx context.Context, place string, pair description.
 			}
 		}
 		if diff := difference.Between(want, got); len(diff) > 0 {
-			e.Find(name, finding.CheckState, "with %s the first owner has not what it has alone:\n%s", map[int]string{
-				1: "a second owner", 2: "a second owner that came and went", //nolint:mnd // steps
+			e.Find(name, finding.CheckState, "with %s the state of the first owner differs from that without:\n%s", map[int]string{
+				1: "a second owner", 2: "a second owner that was deleted", //nolint:mnd // steps
 			}[len(steps)], difference.Print(diff))
 			return false
 		}
@@ -113,15 +113,15 @@ func (e *explorer) playPair(ctx context.Context, place string, pair description.
 
 // pairEnd records the end state of both owners, except for random values. If it depends on the order of the owners, it is not used.
 func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *run.Run) error {
-	end, err := r.World.State()
+	end, err := r.Cluster.State()
 	if err != nil {
 		return err
 	}
-	plot := run.Plot{Steps: []description.Step{description.StepA}}
-	again, err := endOf(ctx, pair, plot, func(other *run.Run) error {
-		learned, err := e.LearnNames(ctx, pair, plot, r.World, other.World)
+	spec := run.Spec{Steps: []description.Step{description.StepA}}
+	again, err := endOf(ctx, pair, spec, func(other *run.Run) error {
+		learned, err := e.LearnNames(ctx, pair, spec, r.Cluster, other.Cluster)
 		if err == nil && learned {
-			end, err = r.World.State()
+			end, err = r.Cluster.State()
 		}
 		return err
 	})
@@ -129,11 +129,11 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 		return err
 	}
 	e.Random.Add(end, again)
-	plot.Variant.Shake = func(events []view.Event) []view.Event {
+	spec.Variant.Shake = func(events []view.Event) []view.Event {
 		slices.Reverse(events)
 		return events
 	}
-	backward, err := endOf(ctx, pair, plot, nil)
+	backward, err := endOf(ctx, pair, spec, nil)
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,9 @@ func (e *explorer) pairEnd(ctx context.Context, pair description.Prepared, r *ru
 	return nil
 }
 
-// endOf plays the plot and returns its end state, after calling look; nil does nothing.
-func endOf(ctx context.Context, system description.Prepared, plot run.Plot, look func(*run.Run) error) (world.State, error) {
-	r := run.Play(ctx, system, plot, "")
+// endOf plays the spec and returns its end state, after calling look; nil does nothing.
+func endOf(ctx context.Context, system description.Prepared, spec run.Spec, look func(*run.Run) error) (cluster.State, error) {
+	r := run.Execute(ctx, system, spec, "")
 	if r.Last != nil {
 		defer r.Last.End()
 	}
@@ -159,14 +159,14 @@ func endOf(ctx context.Context, system description.Prepared, plot run.Plot, look
 			return nil, err
 		}
 	}
-	return r.World.State()
+	return r.Cluster.State()
 }
 
 // part returns the part of an object that must not depend on a second owner: no metadata and status while the second one is present, and
 // nothing of an uncontrolled object, which owners may share.
 func part(content map[string]any, present bool) map[string]any {
 	if !controlled(content) || present {
-		return world.SpecOf(content)
+		return cluster.SpecOf(content)
 	}
 	return content
 }

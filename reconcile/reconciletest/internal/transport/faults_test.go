@@ -12,12 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // colorOf is what is stored in a ConfigMap, "none" when it is not there.
-func colorOf(t *testing.T, w *world.World, name string) string {
+func colorOf(t *testing.T, w *cluster.Cluster, name string) string {
 	t.Helper()
 	var got corev1.ConfigMap
 	if err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: name}, &got); apierrors.IsNotFound(err) {
@@ -37,7 +37,7 @@ func TestFaults(t *testing.T) {
 	}{
 		transport.FaultError:    {"red", "injected by the test", false},
 		transport.FaultConflict: {"red", "cannot be fulfilled on configmaps \"a\": injected by the test", false},
-		transport.FaultTimeout:  {"blue", "the answer was lost", true},
+		transport.FaultTimeout:  {"blue", "the response was lost", true},
 		transport.FaultCrash:    {"blue", "the operator has crashed", true},
 		transport.FaultReplaced: {"red", "cannot be fulfilled on configmaps \"a\": object was modified", false},
 		"403":                   {"red", "is forbidden: injected by the test", false},
@@ -61,8 +61,8 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%s is stored, want %s", got, c.stored)
 			}
 			calls := wire.Calls()
-			if last := calls[len(calls)-1]; last.Changed != c.changed || !wire.HasStruck() || len(wire.Armed()) != 0 {
-				t.Errorf("changed: %t, struck: %t, still armed: %d", last.Changed, wire.HasStruck(), len(wire.Armed()))
+			if last := calls[len(calls)-1]; last.Changed != c.changed || !wire.HasHappened() || len(wire.Armed()) != 0 {
+				t.Errorf("changed: %t, struck: %t, still armed: %d", last.Changed, wire.HasHappened(), len(wire.Armed()))
 			}
 			dead := wire.Client.List(t.Context(), &corev1.ConfigMapList{}) != nil
 			if crashed := fault == transport.FaultCrash; dead != crashed || wire.IsCut() != crashed {
@@ -78,7 +78,7 @@ func TestLostAnswerOfRefusal(t *testing.T) {
 	wire, _ := newWire(t)
 	wire.Arm(&transport.Injection{Writes: true, Fault: transport.FaultTimeout})
 	if err := wire.Client.Update(t.Context(), configMap("missing", "blue")); !apierrors.IsNotFound(err) {
-		t.Errorf("got %v, want that it is not found", err)
+		t.Errorf("got %v, want a not found error", err)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestChangeOfOthers(t *testing.T) {
 		t.Errorf("got %v, want a conflict", err)
 	}
 	if changed := transport.ChangedBy(wire.Calls()); changed != nil {
-		t.Errorf("the operator is said to have changed %v", changed)
+		t.Errorf("the operator's changes are %v", changed)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestOnce(t *testing.T) {
 		t.Errorf("got %v, then %v", first, again)
 	}
 	if len(calls) != 1 || calls[0].Err == nil {
-		t.Errorf("what was asked for before has become %v", calls)
+		t.Errorf("the previous request changed to %v", calls)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestCreates(t *testing.T) {
 		}
 	}
 	if err := wire.Client.Create(t.Context(), configMap("b", "")); err == nil {
-		t.Error("one is made")
+		t.Error("one create")
 	}
 }
 
@@ -170,7 +170,7 @@ func TestReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	if now.UID == old.UID || len(now.Labels)+len(now.Finalizers) > 0 || now.Annotations[transport.Foreign] != "true" || now.Data["color"] != "red" {
-		t.Errorf("in its place is %v", now)
+		t.Errorf("it is replaced by %v", now)
 	}
 
 	wire.Arm(&transport.Injection{Call: "delete configmaps default/missing#1", Fault: transport.FaultReplaced})
@@ -209,7 +209,7 @@ func TestPasses(t *testing.T) {
 	wire.Forget()
 	get()
 	if calls := wire.Calls(); len(calls) != 1 || calls[0].String() != "get configmaps default/a#1" || transport.ChangedBy(calls) != nil {
-		t.Errorf("after it has forgotten: %v", calls)
+		t.Errorf("after the reset: %v", calls)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestSent(t *testing.T) {
 	wire, _ := newWire(t)
 	wire.Arm(&transport.Injection{Writes: true, Fault: transport.FaultError})
 	if err := wire.Client.Create(t.Context(), configMap("a", "red")); err == nil {
-		t.Fatal("it was let through")
+		t.Fatal("it was not rejected")
 	}
 	call := wire.Calls()[0]
 	want := map[string]any{
@@ -229,11 +229,11 @@ func TestSent(t *testing.T) {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 	if !apierrors.IsInternalError(call.Err) {
-		t.Errorf("its answer is %v", call.Err)
+		t.Errorf("its response is %v", call.Err)
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "nonsense"}}
 	if got := wire.About("create", "", namespace, "", nil); got.Key.Namespace != "" {
-		t.Errorf("a kind without a namespace is asked for in %q", got.Key.Namespace)
+		t.Errorf("a cluster-scoped kind is requested in namespace %q", got.Key.Namespace)
 	}
 }
 
@@ -263,7 +263,7 @@ func TestPassesSideBySide(t *testing.T) {
 	if diff := cmp.Diff([]string{"1: a", "2: other", "1: b", "1: c"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !wire.HasStruck() {
-		t.Error("nothing tells that it has happened")
+	if !wire.HasHappened() {
+		t.Error("the fault is not reported as happened")
 	}
 }

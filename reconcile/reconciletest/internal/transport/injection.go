@@ -49,7 +49,7 @@ const (
 	FaultReplaced   Fault = "replaced" // another client deleted and recreated the object just before
 	FaultChanged    Fault = "owner changed just before"
 	FaultDeleted    Fault = "owner deleted just before"
-	FaultInterleave Fault = "passes side by side" // other complete passes run just before
+	FaultInterleave Fault = "concurrent passes" // other complete passes run just before
 )
 
 // ErrRefused is the cause of injected errors.

@@ -16,7 +16,7 @@ const (
 
 // FaultMarked makes another client set a finalizer and an annotation on the object just before the request. The cache shows it right
 // after the request, so that a retry in the same pass sees it.
-const FaultMarked Fault = "marked by somebody else just before"
+const FaultMarked Fault = "annotated by another client just before"
 
 // mark sets the marks of another client on the object of a request, unless it is being deleted.
 func (w *Wire) mark(ctx context.Context, c *Call) error {
@@ -31,9 +31,9 @@ func (w *Wire) mark(ctx context.Context, c *Call) error {
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[Note] = "of somebody else"
+	annotations[Note] = "of another client"
 	u.SetAnnotations(annotations)
-	if err := w.world.Client.Update(ctx, u); client.IgnoreNotFound(err) != nil {
+	if err := w.cluster.Client.Update(ctx, u); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("mark %s: %w", c.Key, err)
 	}
 	c.Before = w.peek(ctx, *c)

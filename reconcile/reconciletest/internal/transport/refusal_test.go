@@ -21,12 +21,12 @@ func TestLasting(t *testing.T) {
 		lasts     bool
 		refused   transport.Fault
 	}{
-		"one request":        {transport.Injection{Call: "create configmaps default/a#2"}, "..x..", false, ""},
-		"two in a row":       {transport.Injection{Call: "create configmaps default/a", Lasting: 2}, "x.x..", false, transport.FaultError},
-		"for good":           {transport.Injection{Call: "create configmaps default/a", Lasting: transport.Forever}, "x.x.x", true, ""},
-		"the first write":    {transport.Injection{Writes: true}, "x....", false, ""},
-		"all that make some": {transport.Injection{Creates: true, Lasting: transport.Forever}, "xxxxx", true, ""},
-		"another one":        {transport.Injection{Call: "create configmaps default/c#1"}, ".....", false, ""},
+		"one request":     {transport.Injection{Call: "create configmaps default/a#2"}, "..x..", false, ""},
+		"two in a row":    {transport.Injection{Call: "create configmaps default/a", Lasting: 2}, "x.x..", false, transport.FaultError},
+		"always":          {transport.Injection{Call: "create configmaps default/a", Lasting: transport.Forever}, "x.x.x", true, ""},
+		"the first write": {transport.Injection{Writes: true}, "x....", false, ""},
+		"all creates":     {transport.Injection{Creates: true, Lasting: transport.Forever}, "xxxxx", true, ""},
+		"another one":     {transport.Injection{Call: "create configmaps default/c#1"}, ".....", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestLasting(t *testing.T) {
 			}
 			wire.Arm()
 			if wire.Refusing() || wire.Client.Create(t.Context(), configMap("a", "")) != nil {
-				t.Error("a fault goes on after it was lifted")
+				t.Error("a fault continues after it was lifted")
 			}
 		})
 	}
@@ -82,7 +82,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("%d refusals, want %d", len(all), len(is))
 	}
 	if wait, asked := apierrors.SuggestsClientDelay(all["429"](kind, resource, "a")); !asked || wait != 1 {
-		t.Errorf("a request too many asks to wait %d s", wait)
+		t.Errorf("a 429 response asks to wait %d s", wait)
 	}
 	for _, fault := range transport.Lasting() {
 		if all[fault] == nil || transport.Final(fault) != (fault == "422" || fault == transport.FaultTerminating) {
@@ -112,7 +112,7 @@ func TestNotServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := wire.Client.Create(t.Context(), configMap("a", "")); err == nil {
-		t.Error("an object is made of a kind that is not served")
+		t.Error("an object of a kind that is not installed was created")
 	}
 	w.Restore()
 	if err := wire.Client.Create(t.Context(), configMap("a", "")); err != nil {

@@ -13,38 +13,38 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // Wire is the connection between an instance of an operator and the API server: it counts requests, injects the fault of a case, rejects
 // requests without permission, and is cut when the instance crashes.
 type Wire struct {
-	world  *world.World
-	Client client.WithWatch
+	cluster *cluster.Cluster
+	Client  client.WithWatch
 
 	// Between is called in the middle of a pass, before the request of a FaultInterleave. Optional.
 	Between func(ctx context.Context)
 	// Shown is called after the request of a FaultMarked to update the cache. Optional.
 	Shown func()
 
-	mu     sync.Mutex
-	sent   []Call
-	counts map[string]int
-	inject []*Injection
-	struck bool // one of the faults has happened
-	dead   bool
-	pass   int
-	gaps   []Gap
+	mu       sync.Mutex
+	sent     []Call
+	counts   map[string]int
+	inject   []*Injection
+	happened bool // one of the faults has happened
+	dead     bool
+	pass     int
+	gaps     []Gap
 }
 
 // errDead is the error of every request after a crash.
 var errDead = errors.New("the operator has crashed")
 
-// New returns a connection to the API server of a world, without a fault.
-func New(w *world.World) *Wire {
-	out := &Wire{world: w, counts: map[string]int{}}
+// New returns a connection to the API server of a cluster, without a fault.
+func New(w *cluster.Cluster) *Wire {
+	out := &Wire{cluster: w, counts: map[string]int{}}
 	out.Client = interceptor.NewClient(w.Client, out.funcs())
 	return out
 }
@@ -92,11 +92,11 @@ func (w *Wire) IsCut() bool {
 	return w.dead
 }
 
-// HasStruck reports whether a fault has happened.
-func (w *Wire) HasStruck() bool {
+// HasHappened reports whether a fault has happened.
+func (w *Wire) HasHappened() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.struck
+	return w.happened
 }
 
 // Refusing reports whether there is a permanent fault.
@@ -125,9 +125,9 @@ func (w *Wire) send(ctx context.Context, c Call, do func() error) error {
 	if w.dead {
 		return errDead
 	}
-	w.world.Touch(c.GVK)
+	w.cluster.Touch(c.GVK)
 	w.counts[c.Request.String()]++
-	c.nth, c.Pass, c.At = w.counts[c.Request.String()], w.pass, w.world.Clock.Now()
+	c.nth, c.Pass, c.At = w.counts[c.Request.String()], w.pass, w.cluster.Clock.Now()
 	if c.Request.IsWrite() {
 		c.Before = w.peek(ctx, c)
 	}
@@ -152,7 +152,7 @@ func (w *Wire) interrupt(ctx context.Context, c Call) {
 		return
 	}
 	w.inject[n].hits++
-	w.struck = true
+	w.happened = true
 	w.mu.Unlock() // their requests are sent here, too
 	defer w.mu.Lock()
 	w.Between(ctx)
@@ -172,7 +172,7 @@ func (w *Wire) peek(ctx context.Context, c Call) *unstructured.Unstructured {
 	}
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(c.GVK)
-	if w.world.Client.Get(ctx, c.Key, u) != nil {
+	if w.cluster.Client.Get(ctx, c.Key, u) != nil {
 		return nil
 	}
 	return u
@@ -180,7 +180,7 @@ func (w *Wire) peek(ctx context.Context, c Call) *unstructured.Unstructured {
 
 // lacking returns the verb of a missing permission for a request, empty for none.
 func (w *Wire) lacking(c *Call) string {
-	rules := w.world.System.Rules
+	rules := w.cluster.System.Rules
 	if rules == nil {
 		return ""
 	}
@@ -199,7 +199,7 @@ func (w *Wire) lacking(c *Call) string {
 
 // strike executes the request or the fault.
 func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
-	if err := w.world.Served(c.GVK.GroupKind(), c.GVK.Version); err != nil {
+	if err := w.cluster.Served(c.GVK.GroupKind(), c.GVK.Version); err != nil {
 		return err
 	}
 	resource := schema.GroupResource{Group: c.Request.Group, Resource: c.Request.Resource}
@@ -212,14 +212,14 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 		return do()
 	}
 	w.inject[n].hits++
-	w.struck = true
+	w.happened = true
 	fault := w.inject[n].Fault
 	if refuse := Refusals()[fault]; refuse != nil {
 		return refuse(c.GVK.GroupKind(), resource, c.Key.Name)
 	}
 	switch fault {
 	case FaultChanged, FaultDeleted:
-		if err := w.world.Perform(ctx, map[Fault]description.Step{FaultChanged: description.StepB, FaultDeleted: description.StepDelete}[fault], false); err != nil {
+		if err := w.cluster.Perform(ctx, map[Fault]description.Step{FaultChanged: description.StepB, FaultDeleted: description.StepDelete}[fault], false); err != nil {
 			return err
 		}
 		c.Before = w.peek(ctx, *c)
@@ -227,7 +227,7 @@ func (w *Wire) strike(ctx context.Context, c *Call, do func() error) error {
 		if err := do(); err != nil {
 			return err
 		}
-		return apierrors.NewTimeoutError("the answer was lost: "+ErrRefused.Error(), 0)
+		return apierrors.NewTimeoutError("the response was lost: "+ErrRefused.Error(), 0)
 	case FaultCrash:
 		_ = do() // the response is lost
 		w.dead = true
@@ -257,11 +257,11 @@ func (w *Wire) replace(ctx context.Context, c *Call) error {
 	}
 	if len(old.GetFinalizers()) > 0 {
 		old.SetFinalizers(nil)
-		if err := w.world.Client.Update(ctx, old); err != nil {
+		if err := w.cluster.Client.Update(ctx, old); err != nil {
 			return fmt.Errorf("replace %s: %w", c.Key, err)
 		}
 	}
-	if err := w.world.Client.Delete(ctx, old); client.IgnoreNotFound(err) != nil {
+	if err := w.cluster.Client.Delete(ctx, old); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("replace %s: %w", c.Key, err)
 	}
 	u := old.DeepCopy()
@@ -269,7 +269,7 @@ func (w *Wire) replace(ctx context.Context, c *Call) error {
 	if c.Key.Namespace != "" {
 		u.SetNamespace(c.Key.Namespace)
 	}
-	if err := w.world.Client.Create(ctx, u); err != nil {
+	if err := w.cluster.Client.Create(ctx, u); err != nil {
 		return fmt.Errorf("replace %s: %w", c.Key, err)
 	}
 	c.Before = u

@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// newWire is one before a fake world whose owner is a Service.
-func newWire(t *testing.T, rules ...rbacv1.PolicyRule) (*transport.Wire, *world.World) {
+// newWire is one before a fake API server whose owner is a Service.
+func newWire(t *testing.T, rules ...rbacv1.PolicyRule) (*transport.Wire, *cluster.Cluster) {
 	t.Helper()
 	system, err := description.Prepare(description.System{
 		Setup:  func(manager.Manager) error { return nil },
@@ -30,7 +30,7 @@ func newWire(t *testing.T, rules ...rbacv1.PolicyRule) (*transport.Wire, *world.
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := world.New(t.Context(), system, "")
+	w, err := cluster.New(t.Context(), system, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func configMap(name, color string) *corev1.ConfigMap {
 }
 
 // given creates an object behind the back of the wire.
-func given(t *testing.T, w *world.World, obj client.Object) {
+func given(t *testing.T, w *cluster.Cluster, obj client.Object) {
 	t.Helper()
 	if err := w.Client.Create(t.Context(), obj); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	if n := slices.IndexFunc(wire.Calls(), func(c transport.Call) bool { return c.Key.Name == made.Name && c.After != nil }); n < 0 {
-		t.Errorf("no create has the name %s, which the server has generated", made.Name)
+		t.Errorf("no create has the generated name %s", made.Name)
 	}
 }
 
@@ -121,13 +121,13 @@ func TestRightsOfRequests(t *testing.T) {
 		there   bool
 		missing string
 	}{
-		"both rights, new":      {[]rbacv1.PolicyRule{patch, create}, false, ""},
-		"both rights, there":    {[]rbacv1.PolicyRule{patch, create}, true, ""},
-		"without create, new":   {[]rbacv1.PolicyRule{patch}, false, "create"},
-		"without create, there": {[]rbacv1.PolicyRule{patch}, true, ""},
-		"without patch, new":    {[]rbacv1.PolicyRule{create}, false, "patch"},
-		"without patch, there":  {[]rbacv1.PolicyRule{create}, true, "patch"},
-		"all rights":            {nil, false, ""},
+		"both permissions, new":      {[]rbacv1.PolicyRule{patch, create}, false, ""},
+		"both permissions, existing": {[]rbacv1.PolicyRule{patch, create}, true, ""},
+		"without create, new":        {[]rbacv1.PolicyRule{patch}, false, "create"},
+		"without create, existing":   {[]rbacv1.PolicyRule{patch}, true, ""},
+		"without patch, new":         {[]rbacv1.PolicyRule{create}, false, "patch"},
+		"without patch, existing":    {[]rbacv1.PolicyRule{create}, true, "patch"},
+		"all permissions":            {nil, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +138,7 @@ func TestRightsOfRequests(t *testing.T) {
 			wanted := corev1apply.ConfigMap("a", "default").WithData(map[string]string{"color": "blue"})
 			err := wire.Client.Apply(t.Context(), wanted, client.FieldOwner("test"), client.ForceOwnership)
 			if c.missing == "" && err != nil || c.missing != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `add the verb "`+c.missing+`" on "configmaps"`)) {
-				t.Errorf("got %v, want a refusal for want of %q", err, c.missing)
+				t.Errorf("got %v, want a rejection without %q", err, c.missing)
 			}
 			var stored corev1.ConfigMap
 			if err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "a"}, &stored); (err == nil && stored.Data["color"] == "blue") != (c.missing == "") {

@@ -127,19 +127,19 @@ func (w *Wire) applied(subresource string, configuration runtime.ApplyConfigurat
 
 // call describes a request about an object.
 func (w *Wire) call(verb, subresource string, obj runtime.Object, key client.ObjectKey, manager string, dry []string) Call {
-	gvk, err := apiutil.GVKForObject(obj, w.world.Scheme)
+	gvk, err := apiutil.GVKForObject(obj, w.cluster.Scheme)
 	if err != nil {
 		gvk = obj.GetObjectKind().GroupVersionKind()
 	}
 	if list, ok := obj.(client.ObjectList); ok {
-		if of, err := objects.ListedKind(list, w.world.Scheme); err == nil {
+		if of, err := objects.ListedKind(list, w.cluster.Scheme); err == nil {
 			gvk = of
 		}
 	}
-	if namespaced, err := apiutil.IsGVKNamespaced(gvk, w.world.Mapper); err == nil && !namespaced {
+	if namespaced, err := apiutil.IsGVKNamespaced(gvk, w.cluster.Mapper); err == nil && !namespaced {
 		key.Namespace = ""
 	}
-	resource := w.world.Resource(gvk)
+	resource := w.cluster.Resource(gvk)
 	var sent map[string]any
 	if verb == "create" || verb == "apply" {
 		if u, err := objects.ToUnstructured(obj, gvk); err == nil {
@@ -148,7 +148,7 @@ func (w *Wire) call(verb, subresource string, obj runtime.Object, key client.Obj
 	}
 	return Call{GVK: gvk, Key: key, Sent: sent, Request: requests.Request{
 		Verb: verb, Group: resource.Group, Resource: resource.Resource, Subresource: subresource,
-		Namespace: key.Namespace, Name: w.world.ShownAs(gvk.GroupKind(), key), FieldManager: manager, DryRun: len(dry) > 0,
+		Namespace: key.Namespace, Name: w.cluster.ShownAs(gvk.GroupKind(), key), FieldManager: manager, DryRun: len(dry) > 0,
 	}}
 }
 

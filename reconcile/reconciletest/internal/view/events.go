@@ -4,23 +4,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// Observe records the state of the world that the cache will show. Changes between two calls are seen as one change, as by an interrupted
+// Observe records the state of the cluster that the cache will show. Changes between two calls are seen as one change, as by an interrupted
 // watch.
 func (v *View) Observe() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	revision, countable := v.world.Revision()
+	revision, countable := v.cluster.Revision()
 	if countable && revision == v.seen {
 		return nil
 	}
 	v.seen = revision
 	for _, gvk := range v.watched() {
 		k := v.kinds[gvk]
-		state, err := v.world.List(gvk)
+		state, err := v.cluster.List(gvk)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (v *View) Observe() error {
 	return nil
 }
 
-// Sync observes the world and delivers the events of the newly visible changes.
+// Sync observes the cluster and delivers the events of the newly visible changes.
 func (v *View) Sync() error {
 	if err := v.Observe(); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (v *View) Resync() {
 }
 
 // changes returns the events between two states.
-func changes(gvk schema.GroupVersionKind, from, to world.Snapshot) []Event {
+func changes(gvk schema.GroupVersionKind, from, to cluster.Snapshot) []Event {
 	var events []Event
 	for _, key := range objects.SortedKeys(from) {
 		before, after := from[key], to[key]

@@ -53,13 +53,13 @@ func (v *View) empty(gvk schema.GroupVersionKind, as representation) (client.Obj
 		o.SetGroupVersionKind(gvk)
 		return o, nil
 	}
-	obj, err := v.world.Scheme.New(gvk)
+	obj, err := v.cluster.Scheme.New(gvk)
 	if err != nil {
 		return nil, err
 	}
 	typed, ok := obj.(client.Object)
 	if !ok {
-		return nil, fmt.Errorf("cache %s: %T is no object with metadata", gvk, obj)
+		return nil, fmt.Errorf("cache %s: %T has no object metadata", gvk, obj)
 	}
 	return typed, nil
 }

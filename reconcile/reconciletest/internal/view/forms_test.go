@@ -17,7 +17,7 @@ import (
 // All forms of a kind show the same objects.
 func TestForms(t *testing.T) {
 	t.Parallel()
-	v := view.New(newWorld(t, nil, "a/x", "a/y"), cache.Options{})
+	v := view.New(newCluster(t, nil, "a/x", "a/y"), cache.Options{})
 	loose, partial := &unstructured.UnstructuredList{}, &metav1.PartialObjectMetadataList{}
 	loose.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMapList"})
 	partial.SetGroupVersionKind(loose.GroupVersionKind())
@@ -36,10 +36,10 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Each form of a kind has an informer of its own; what was removed is told nothing.
+// Each form of a kind has an informer of its own; what was removed receives no events.
 func TestInformers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x")
+	w := newCluster(t, nil, "a/x")
 	v, ctx := view.New(w, cache.Options{}), t.Context()
 	typed, metadata, loose := &events{}, &events{}, &events{}
 	partial, anything := &metav1.PartialObjectMetadata{}, &unstructured.Unstructured{}
@@ -48,8 +48,8 @@ func TestInformers(t *testing.T) {
 	_, registration := handle(t, v, &corev1.ConfigMap{}, typed)
 	handle(t, v, partial, metadata)
 	handle(t, v, anything, loose)
-	for _, told := range []*events{typed, metadata, loose} {
-		if n := len(told.take()); n != 1 {
+	for _, received := range []*events{typed, metadata, loose} {
+		if n := len(received.take()); n != 1 {
 			t.Errorf("%d initial events, want one", n)
 		}
 	}
@@ -69,16 +69,16 @@ func TestInformers(t *testing.T) {
 	metadata.want(t)
 	loose.want(t, "update x, x")
 	if err := same.AddIndexers(nil); err == nil {
-		t.Error("indexers are added, and nothing reads them")
+		t.Error("AddIndexers succeeds without a reader")
 	}
 	if !same.HasSynced() || same.IsStopped() || !v.WaitForCacheSync(ctx) || !registration.HasSynced() {
-		t.Error("a view that lists when it is asked is not synced")
+		t.Error("a view that lists on demand is not synced")
 	}
 	if err := w.Withdraw(ctx, schema.GroupKind{Kind: "Secret"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.GetInformer(ctx, &corev1.Secret{}); err == nil {
-		t.Error("a kind that is not served has an informer")
+		t.Error("a kind that is not installed has an informer")
 	}
 	if diff := cmp.Diff([]string{"ConfigMap"}, v.Names()); diff != "" {
 		t.Errorf("kinds (-want +got):\n%s", diff)

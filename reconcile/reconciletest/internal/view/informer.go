@@ -35,7 +35,7 @@ func (synced) Done() <-chan struct{} {
 
 // GetInformer returns the informer of a kind in the representation of the object.
 func (v *View) GetInformer(_ context.Context, obj client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
-	gvk, err := apiutil.GVKForObject(obj, v.world.Scheme)
+	gvk, err := apiutil.GVKForObject(obj, v.cluster.Scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (v *View) GetInformerForKind(
 	_ context.Context, gvk schema.GroupVersionKind, _ ...cache.InformerGetOption,
 ) (cache.Informer, error) {
 	as := representation("unstructured")
-	if v.world.Scheme.Recognizes(gvk) {
+	if v.cluster.Scheme.Recognizes(gvk) {
 		as = "typed"
 	}
 	return v.informer(gvk, as)
@@ -90,7 +90,7 @@ func (v *View) storeOf(k *viewKind, gvk schema.GroupVersionKind, as representati
 
 // RemoveInformer removes the informer of a kind in the representation of the object.
 func (v *View) RemoveInformer(_ context.Context, obj client.Object) error {
-	gvk, err := apiutil.GVKForObject(obj, v.world.Scheme)
+	gvk, err := apiutil.GVKForObject(obj, v.cluster.Scheme)
 	if err != nil {
 		return err
 	}

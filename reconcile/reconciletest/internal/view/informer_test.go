@@ -13,16 +13,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
-// events are what a handler was told, a line each.
+// events are the events of a handler, one line each.
 type events []string
 
 func (e *events) note(format string, args ...any) { *e = append(*e, fmt.Sprintf(format, args...)) }
 
-// handler notes what it is told, with the colors of ConfigMaps.
+// handler records its events with the colors of ConfigMaps.
 func (e *events) handler() toolscache.ResourceEventHandler {
 	text := func(obj any) string {
 		if cm, ok := obj.(*corev1.ConfigMap); ok {
@@ -39,7 +39,7 @@ func (e *events) handler() toolscache.ResourceEventHandler {
 	}
 }
 
-// take returns what was told since the last call.
+// take returns the events since the last call.
 func (e *events) take() []string {
 	out := slices.Clone(*e)
 	*e = nil
@@ -47,20 +47,20 @@ func (e *events) take() []string {
 }
 
 // watching is a view with a handler of ConfigMaps.
-func watching(t *testing.T, w *world.World) (*view.View, *events) {
+func watching(t *testing.T, w *cluster.Cluster) (*view.View, *events) {
 	t.Helper()
-	v, told := view.New(w, cache.Options{}), &events{}
-	handle(t, v, &corev1.ConfigMap{}, told)
-	return v, told
+	v, received := view.New(w, cache.Options{}), &events{}
+	handle(t, v, &corev1.ConfigMap{}, received)
+	return v, received
 }
 
-func handle(t *testing.T, v *view.View, obj client.Object, told *events) (cache.Informer, toolscache.ResourceEventHandlerRegistration) {
+func handle(t *testing.T, v *view.View, obj client.Object, received *events) (cache.Informer, toolscache.ResourceEventHandlerRegistration) {
 	t.Helper()
 	informer, err := v.GetInformer(t.Context(), obj)
 	if err != nil {
 		t.Fatal(err)
 	}
-	registration, err := informer.AddEventHandler(told.handler())
+	registration, err := informer.AddEventHandler(received.handler())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func sync(t *testing.T, v *view.View) {
 	}
 }
 
-func remove(t *testing.T, w *world.World, name string) {
+func remove(t *testing.T, w *cluster.Cluster, name string) {
 	t.Helper()
 	if err := w.Client.Delete(t.Context(), configMap(name)); err != nil {
 		t.Fatal(err)
@@ -90,33 +90,33 @@ func remove(t *testing.T, w *world.World, name string) {
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x", "a/y")
-	v, told := watching(t, w)
-	told.want(t, "add x red, initially", "add y red, initially")
+	w := newCluster(t, nil, "a/x", "a/y")
+	v, received := watching(t, w)
+	received.want(t, "add x red, initially", "add y red, initially")
 
 	create(t, w, "a/b")
 	paint(t, w, "a/x", "green")
 	remove(t, w, "a/y")
-	told.want(t) // nothing before the cache has seen it
+	received.want(t) // nothing before the cache has seen it
 	sync(t, v)
-	told.want(t, "update x red, x green", "delete y red", "add b red")
+	received.want(t, "update x red, x green", "delete y red", "add b red")
 	sync(t, v)
-	told.want(t)
+	received.want(t)
 
 	paint(t, w, "a/x", "blue")
 	paint(t, w, "a/x", "white")
 	sync(t, v)
-	told.want(t, "update x green, x white") // seen as one
+	received.want(t, "update x green, x white") // seen as one
 
 	remove(t, w, "a/x")
 	create(t, w, "a/x")
 	sync(t, v)
-	told.want(t, "delete x white", "add x red") // another object
+	received.want(t, "delete x white", "add x red") // another object
 
 	create(t, w, "a/c")
 	remove(t, w, "a/c")
 	sync(t, v)
-	told.want(t)
+	received.want(t)
 }
 
 // A cache that lags shows each state in turn, so many passes late.
@@ -127,79 +127,79 @@ func TestLag(t *testing.T) {
 		1: {nil, {"update x red, x green"}, {"update x green, x blue"}, nil},
 		2: {nil, nil, {"update x red, x green"}, {"update x green, x blue"}},
 	} {
-		w := newWorld(t, nil, "a/x")
-		v, told := watching(t, w)
+		w := newCluster(t, nil, "a/x")
+		v, received := watching(t, w)
 		v.Disturb(nil, map[string]int{"ConfigMap": lag, "": 3})
-		told.take()
+		received.take()
 		var got [][]string
 		for _, color := range []string{"green", "blue"} {
 			paint(t, w, "a/x", color)
 			sync(t, v)
-			got = append(got, told.take())
+			got = append(got, received.take())
 		}
 		for range 2 {
 			v.Advance()
-			got = append(got, told.take())
+			got = append(got, received.take())
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("lag %d (-want +got):\n%s", lag, diff)
 		}
 		if v.Advance() {
-			t.Errorf("lag %d: it is behind at the end", lag)
+			t.Errorf("lag %d: the cache is behind at the end", lag)
 		}
 	}
 }
 
 // Others lag by what is said of all.
-func TestLagOfOthers(t *testing.T) {
+func TestLagKeepsOwnWrites(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x")
-	v, told := watching(t, w)
+	w := newCluster(t, nil, "a/x")
+	v, received := watching(t, w)
 	v.Disturb(nil, map[string]int{"Secret": 0, "": 1})
-	told.take()
+	received.take()
 	paint(t, w, "a/x", "green")
 	sync(t, v)
-	told.want(t)
+	received.want(t)
 	stored := &unstructured.Unstructured{}
 	stored.SetGroupVersionKind(configMaps)
 	if err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "x"}, stored); err != nil {
 		t.Fatal(err)
 	}
 	if v.Shows(configMaps, stored) {
-		t.Error("it shows what is newer")
+		t.Error("the cache shows newer content")
 	}
 	if !v.Advance() || !v.Shows(configMaps, stored) {
-		t.Error("it does not catch up")
+		t.Error("the cache does not catch up")
 	}
-	told.want(t, "update x red, x green")
+	received.want(t, "update x red, x green")
 	if v.Shows(corev1.SchemeGroupVersion.WithKind("Secret"), stored) {
-		t.Error("it shows a kind that nobody has asked for")
+		t.Error("the cache contains a kind without a read")
 	}
 }
 
-// A case drops, doubles and reorders what is told; the cache itself shows the new state.
-func TestShake(t *testing.T) {
+// A case drops, duplicates and reorders events; the cache itself shows the new state.
+func TestEventFaults(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x", "a/y")
-	v, told := watching(t, w)
+	w := newCluster(t, nil, "a/x", "a/y")
+	v, received := watching(t, w)
 	delivered := 0
 	v.Delivered = func() { delivered++ }
 	v.Disturb(func(all []view.Event) []view.Event {
 		slices.Reverse(all)
 		return append(all, all[0])
 	}, nil)
-	told.take()
+	received.take()
 	paint(t, w, "a/x", "green")
 	paint(t, w, "a/y", "green")
 	sync(t, v)
-	told.want(t, "update y red, y green", "update x red, x green", "update y red, y green")
+	received.want(t, "update y red, y green", "update x red, x green", "update y red, y green")
 	if delivered != 3 {
 		t.Errorf("%d events are delivered, want 3", delivered)
 	}
 	v.Disturb(func([]view.Event) []view.Event { return nil }, nil)
 	remove(t, w, "a/x")
 	sync(t, v)
-	told.want(t)
+	received.want(t)
 	if diff := cmp.Diff([]string{"a/y"}, listed(t, v)); diff != "" {
 		t.Errorf("it shows (-want +got):\n%s", diff)
 	}
@@ -208,7 +208,7 @@ func TestShake(t *testing.T) {
 // A new instance may find a cache that is behind, and catches up with it.
 func TestPast(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x", "a/y")
+	w := newCluster(t, nil, "a/x", "a/y")
 	before, err := w.All()
 	if err != nil {
 		t.Fatal(err)
@@ -217,17 +217,17 @@ func TestPast(t *testing.T) {
 	create(t, w, "a/z")
 	v := view.New(w, cache.Options{})
 	v.Past = &view.Past{State: before, Passes: 1}
-	told := &events{}
-	handle(t, v, &corev1.ConfigMap{}, told)
-	told.want(t, "add x red, initially", "add y red, initially")
+	received := &events{}
+	handle(t, v, &corev1.ConfigMap{}, received)
+	received.want(t, "add x red, initially", "add y red, initially")
 	sync(t, v)
-	told.want(t, "update x red, x green", "add z red")
+	received.want(t, "update x red, x green", "add z red")
 }
 
 // One kind alone may be behind, for several passes.
-func TestPastOfAKind(t *testing.T) {
+func TestOldCacheOfAKind(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x")
+	w := newCluster(t, nil, "a/x")
 	before, err := w.All()
 	if err != nil {
 		t.Fatal(err)
@@ -239,36 +239,36 @@ func TestPastOfAKind(t *testing.T) {
 	paint(t, w, "a/x", "green")
 	v := view.New(w, cache.Options{})
 	v.Past = &view.Past{State: before, Kind: "ConfigMap", Passes: 2}
-	told := &events{}
-	handle(t, v, &corev1.ConfigMap{}, told)
-	handle(t, v, &corev1.Secret{}, told)
-	told.want(t, "add x red, initially", "add s, initially")
+	received := &events{}
+	handle(t, v, &corev1.ConfigMap{}, received)
+	handle(t, v, &corev1.Secret{}, received)
+	received.want(t, "add x red, initially", "add s, initially")
 	paint(t, w, "a/x", "blue")
 	sync(t, v)
-	told.want(t)
+	received.want(t)
 	sync(t, v)
-	told.want(t, "update x red, x green", "update x green, x blue")
+	received.want(t, "update x red, x green", "update x green, x blue")
 }
 
 func TestResync(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x", "a/y")
-	v, told := watching(t, w)
-	told.take()
+	w := newCluster(t, nil, "a/x", "a/y")
+	v, received := watching(t, w)
+	received.take()
 	paint(t, w, "a/x", "green") // not seen yet
 	v.Resync()
-	told.want(t, "update x red, x red", "update y red, y red")
+	received.want(t, "update x red, x red", "update y red, y red")
 }
 
 // The events of one step come in the order of kinds, whoever was asked for first.
 func TestOrderOfKinds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x")
-	v, told := view.New(w, cache.Options{}), &events{}
-	handle(t, v, &corev1.Service{}, told)
-	handle(t, v, &corev1.Secret{}, told)
-	handle(t, v, &corev1.ConfigMap{}, told)
-	told.take()
+	w := newCluster(t, nil, "a/x")
+	v, received := view.New(w, cache.Options{}), &events{}
+	handle(t, v, &corev1.Service{}, received)
+	handle(t, v, &corev1.Secret{}, received)
+	handle(t, v, &corev1.ConfigMap{}, received)
+	received.take()
 	meta := metav1.ObjectMeta{Namespace: "a", Name: "x"}
 	service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 	service.Name = "service"
@@ -279,5 +279,5 @@ func TestOrderOfKinds(t *testing.T) {
 	}
 	paint(t, w, "a/x", "green")
 	sync(t, v)
-	told.want(t, "update x red, x green", "add x", "add service")
+	received.want(t, "update x red, x green", "add x", "add service")
 }

@@ -28,7 +28,7 @@ var _ cache.Cache = (*View)(nil)
 func (v *View) Get(_ context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
 	options := client.GetOptions{}
 	options.ApplyOptions(opts)
-	gvk, err := apiutil.GVKForObject(into, v.world.Scheme)
+	gvk, err := apiutil.GVKForObject(into, v.cluster.Scheme)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (v *View) one(k *viewKind, gvk schema.GroupVersionKind, as representation, 
 func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.ListOption) error {
 	options := client.ListOptions{}
 	options.ApplyOptions(opts)
-	gvk, err := objects.ListedKind(into, v.world.Scheme)
+	gvk, err := objects.ListedKind(into, v.cluster.Scheme)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (v *View) List(_ context.Context, into client.ObjectList, opts ...client.Li
 			items[n] = items[n].DeepCopyObject()
 		}
 	}
-	if v.world.Reversed {
+	if v.cluster.Reversed {
 		slices.Reverse(items)
 	}
 	err = meta.SetList(into, items)
@@ -157,7 +157,7 @@ func (v *View) several(
 
 // IndexField adds an index.
 func (v *View) IndexField(_ context.Context, obj client.Object, field string, extract client.IndexerFunc) error {
-	gvk, err := apiutil.GVKForObject(obj, v.world.Scheme)
+	gvk, err := apiutil.GVKForObject(obj, v.cluster.Scheme)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (v *View) indexed(
 	k *viewKind, gvk schema.GroupVersionKind, name string, u *unstructured.Unstructured,
 ) ([]string, error) {
 	as := representation("unstructured")
-	if v.world.Scheme.Recognizes(gvk) {
+	if v.cluster.Scheme.Recognizes(gvk) {
 		as = "typed"
 	}
 	obj, err := v.object(k, gvk, as, u)

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/rights"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
@@ -23,24 +23,24 @@ func (v *View) kind(gvk schema.GroupVersionKind) (*viewKind, error) {
 	if k := v.kinds[gvk]; k != nil {
 		return k, nil
 	}
-	if err := v.world.Served(gvk.GroupKind(), gvk.Version); err != nil {
+	if err := v.cluster.Served(gvk.GroupKind(), gvk.Version); err != nil {
 		return nil, err
 	}
-	if rules := v.world.System.Rules; rules != nil {
+	if rules := v.cluster.System.Rules; rules != nil {
 		for _, verb := range []string{"list", "watch"} {
-			resource := v.world.Resource(gvk)
+			resource := v.cluster.Resource(gvk)
 			if !rights.Allowed(rules, requests.Request{Verb: verb, Group: resource.Group, Resource: resource.Resource}) {
 				return nil, apierrors.NewForbidden(resource, "", fmt.Errorf("%w: add the verb %q", rights.ErrNotDeclared, verb))
 			}
 		}
 	}
-	state, err := v.world.List(gvk)
+	state, err := v.cluster.List(gvk)
 	if err != nil {
 		return nil, err
 	}
 	state = v.filter(gvk, state)
 	k := &viewKind{
-		resource: v.world.Resource(gvk), shown: state, newest: state, informers: map[representation]*informer{},
+		resource: v.cluster.Resource(gvk), shown: state, newest: state, informers: map[representation]*informer{},
 		converted: map[representation]map[types.NamespacedName]converted{},
 	}
 	if past := v.Past; past != nil && (past.Kind == "" || past.Kind == gvk.Kind) {
@@ -61,7 +61,7 @@ func (v *View) keeps(gvk schema.GroupVersionKind) *kept {
 		namespaces: namespacesOf(v.opts.DefaultNamespaces),
 	}
 	for obj, by := range v.opts.ByObject {
-		if of, err := apiutil.GVKForObject(obj, v.world.Scheme); err != nil || of != gvk {
+		if of, err := apiutil.GVKForObject(obj, v.cluster.Scheme); err != nil || of != gvk {
 			continue
 		}
 		if by.Label != nil {
@@ -116,12 +116,12 @@ func (k *kept) has(u *unstructured.Unstructured) bool {
 }
 
 // filter removes objects by the options of the cache.
-func (v *View) filter(gvk schema.GroupVersionKind, state world.Snapshot) world.Snapshot {
+func (v *View) filter(gvk schema.GroupVersionKind, state cluster.Snapshot) cluster.Snapshot {
 	k := v.keeps(gvk)
 	if k.labels == nil && k.fields == nil && k.namespaces == nil {
 		return state
 	}
-	out := make(world.Snapshot, len(state))
+	out := make(cluster.Snapshot, len(state))
 	for key, u := range state {
 		if k.has(u) {
 			out[key] = u

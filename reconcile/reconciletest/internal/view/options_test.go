@@ -28,7 +28,7 @@ func TestRights(t *testing.T) {
 			}
 		}
 		rules := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: verbs}}
-		err := view.New(newWorld(t, rules), cache.Options{}).List(t.Context(), &corev1.ConfigMapList{})
+		err := view.New(newCluster(t, rules), cache.Options{}).List(t.Context(), &corev1.ConfigMapList{})
 		if missing == "" && err == nil {
 			continue
 		}
@@ -52,23 +52,23 @@ func TestOptions(t *testing.T) {
 		want   []string
 		colors int
 	}{
-		"none":                      {cache.Options{}, []string{"a/x", "a/y"}, 2},
-		"a default selector":        {cache.Options{DefaultLabelSelector: only("x")}, []string{"a/x"}, 1},
-		"a selector of the kind":    {cache.Options{DefaultLabelSelector: only("x"), ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Label: only("y")}}}, []string{"a/y"}, 1},
-		"that of another kind":      {cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: only("y")}}}, []string{"a/x", "a/y"}, 2},
-		"a default transform":       {cache.Options{DefaultTransform: strip}, []string{"a/x", "a/y"}, 0},
-		"a transform of the kind":   {cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Transform: strip}}}, []string{"a/x", "a/y"}, 0},
-		"a transform that fails":    {cache.Options{DefaultTransform: broken}, []string{"a/x", "a/y"}, 2},
-		"fields of the kind":        {cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Field: fields.OneTermNotEqualSelector("metadata.name", "x")}}}, []string{"a/y"}, 1},
-		"fields that have no value": {cache.Options{DefaultFieldSelector: fields.OneTermEqualSelector("type", "x")}, nil, 0},
-		"its namespace":             {cache.Options{DefaultNamespaces: map[string]cache.Config{"b": {}}, ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Namespaces: map[string]cache.Config{"a": {}}}}}, []string{"a/x", "a/y"}, 2},
-		"all namespaces":            {cache.Options{DefaultNamespaces: map[string]cache.Config{"b": {}, cache.AllNamespaces: {}}}, []string{"a/x", "a/y"}, 2},
-		"another namespace":         {cache.Options{DefaultNamespaces: map[string]cache.Config{"b": {}}}, nil, 0},
-		"a selector and transform":  {cache.Options{DefaultLabelSelector: only("y"), DefaultTransform: strip}, []string{"a/y"}, 0},
+		"none":                       {cache.Options{}, []string{"a/x", "a/y"}, 2},
+		"a default selector":         {cache.Options{DefaultLabelSelector: only("x")}, []string{"a/x"}, 1},
+		"a selector of the kind":     {cache.Options{DefaultLabelSelector: only("x"), ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Label: only("y")}}}, []string{"a/y"}, 1},
+		"a selector of another kind": {cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: only("y")}}}, []string{"a/x", "a/y"}, 2},
+		"a default transform":        {cache.Options{DefaultTransform: strip}, []string{"a/x", "a/y"}, 0},
+		"a transform of the kind":    {cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Transform: strip}}}, []string{"a/x", "a/y"}, 0},
+		"a transform that fails":     {cache.Options{DefaultTransform: broken}, []string{"a/x", "a/y"}, 2},
+		"fields of the kind":         {cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Field: fields.OneTermNotEqualSelector("metadata.name", "x")}}}, []string{"a/y"}, 1},
+		"fields without a value":     {cache.Options{DefaultFieldSelector: fields.OneTermEqualSelector("type", "x")}, nil, 0},
+		"its namespace":              {cache.Options{DefaultNamespaces: map[string]cache.Config{"b": {}}, ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Namespaces: map[string]cache.Config{"a": {}}}}}, []string{"a/x", "a/y"}, 2},
+		"all namespaces":             {cache.Options{DefaultNamespaces: map[string]cache.Config{"b": {}, cache.AllNamespaces: {}}}, []string{"a/x", "a/y"}, 2},
+		"another namespace":          {cache.Options{DefaultNamespaces: map[string]cache.Config{"b": {}}}, nil, 0},
+		"a selector and transform":   {cache.Options{DefaultLabelSelector: only("y"), DefaultTransform: strip}, []string{"a/y"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, nil, "a/x", "a/y")
+			w := newCluster(t, nil, "a/x", "a/y")
 			v := view.New(w, c.opts)
 			if diff := cmp.Diff(c.want, listed(t, v)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -95,7 +95,7 @@ func TestOptions(t *testing.T) {
 			}
 			var stored corev1.ConfigMap
 			if err := w.Client.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "y"}, &stored); err != nil || len(stored.Data) == 0 {
-				t.Errorf("what is stored has changed: %v, %v", stored.Data, err)
+				t.Errorf("the stored objects were changed: %v, %v", stored.Data, err)
 			}
 		})
 	}
@@ -104,7 +104,7 @@ func TestOptions(t *testing.T) {
 // A read in a namespace that the cache does not have is an error, and not an answer.
 func TestOtherNamespaces(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x", "b/x")
+	w := newCluster(t, nil, "a/x", "b/x")
 	v := view.New(w, cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Namespaces: map[string]cache.Config{"a": {}}}}})
 	const words = "because of unknown namespace for the cache"
 	if err := v.Get(t.Context(), client.ObjectKey{Namespace: "b", Name: "x"}, &corev1.ConfigMap{}); err == nil || !strings.Contains(err.Error(), words) {

@@ -75,7 +75,7 @@ func (s strict) GetByKey(key string) (any, bool, error) {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	var made []*decider
-	w := newWorld(t, nil, "a/ours", "a/theirs", "b/ours")
+	w := newCluster(t, nil, "a/ours", "a/theirs", "b/ours")
 	v := view.New(w, cache.Options{NewInformer: func(
 		lw toolscache.ListerWatcher, o runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {
@@ -86,9 +86,9 @@ func TestStore(t *testing.T) {
 		return made[len(made)-1]
 	}})
 	byColor := func(o client.Object) []string { return []string{o.(*corev1.ConfigMap).Data["color"]} }
-	told, ctx := &events{}, t.Context()
-	handle(t, v, &corev1.ConfigMap{}, told)
-	told.want(t, "add ours red, initially", "add theirs, initially", "add ours red, initially")
+	received, ctx := &events{}, t.Context()
+	handle(t, v, &corev1.ConfigMap{}, received)
+	received.want(t, "add ours red, initially", "add theirs, initially", "add ours red, initially")
 	if err := v.IndexField(ctx, &corev1.Secret{}, "color", byColor); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestStore(t *testing.T) {
 	}
 	var part *view.PartialError
 	if _, err := get("a/theirs"); !errors.Is(err, errPart) || !errors.As(err, &part) || part.What != "ConfigMap a/theirs" {
-		t.Errorf("a read of what is kept in part: %v", err)
+		t.Errorf("a read of a partial object: %v", err)
 	}
 	paint(t, w, "a/ours", "green")
 	paint(t, w, "a/theirs", "green")
@@ -108,13 +108,13 @@ func TestStore(t *testing.T) {
 		t.Errorf("before the cache sees it: %s, %v", color, err)
 	}
 	sync(t, v)
-	told.want(t, "update ours red, ours green", "update theirs, theirs", "add new")
+	received.want(t, "update ours red, ours green", "update theirs, theirs", "add new")
 	if color, err := get("a/ours"); color != "green" || err != nil {
 		t.Errorf("got %s, %v", color, err)
 	}
 	err := v.List(ctx, &corev1.ConfigMapList{}, client.InNamespace("a"))
 	if !errors.As(err, &part) || !strings.Contains(err.Error(), "can't assign or convert") {
-		t.Errorf("a list of what is kept in part: %v", err)
+		t.Errorf("a list of partial objects: %v", err)
 	}
 	if diff := cmp.Diff([]string{"b/ours"}, listed(t, v, client.InNamespace("b"))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -124,27 +124,27 @@ func TestStore(t *testing.T) {
 	}
 	remove(t, w, "a/theirs")
 	sync(t, v)
-	told.want(t, "delete theirs")
+	received.want(t, "delete theirs")
 	if _, err := get("a/theirs"); client.IgnoreNotFound(err) != nil || err == nil {
-		t.Errorf("a read of what is gone: %v", err)
+		t.Errorf("a read of a deleted object: %v", err)
 	}
 	v.Begin()
 	informer, err := v.GetInformer(ctx, &corev1.ConfigMap{})
 	if err != nil || len(made) != 1 {
 		t.Fatal(err, len(made))
 	}
-	if _, err := informer.AddEventHandler(told.handler()); err == nil {
-		t.Error("the handler is accepted although the informer runs")
+	if _, err := informer.AddEventHandler(received.handler()); err == nil {
+		t.Error("the handler is accepted although the informer is running")
 	}
 	if len(v.Whole()) > 0 {
-		t.Errorf("kept whole by mistake: %v", v.Whole())
+		t.Errorf("stored entirely by mistake: %v", v.Whole())
 	}
 }
 
 // TestIndexOfStore: an index is asked of the informer that decides.
 func TestIndexOfStore(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/ours", "b/ours")
+	w := newCluster(t, nil, "a/ours", "b/ours")
 	v := view.New(w, cache.Options{NewInformer: func(
 		lw toolscache.ListerWatcher, o runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {

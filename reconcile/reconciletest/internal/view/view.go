@@ -16,17 +16,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 // View is the cache of one instance of an operator: like a manager's cache, except that the test controls its timing. A change of the
-// world appears after a number of calls of Sync, the lag.
+// cluster appears after a number of calls of Sync, the lag.
 type View struct {
-	world *world.World
-	lag   func(schema.GroupVersionKind) int
-	shake func([]Event) []Event // drops, duplicates and reorders events; nil does not change them
-	opts  cache.Options
+	cluster *cluster.Cluster
+	lag     func(schema.GroupVersionKind) int
+	shake   func([]Event) []Event // drops, duplicates and reorders events; nil does not change them
+	opts    cache.Options
 	// Delivered is called after all handlers of an event, which have no order. Optional.
 	Delivered func()
 	Past      *Past // initial state of a new cache; nil is the present
@@ -37,7 +37,7 @@ type View struct {
 	begun   bool     // informers run
 	whole   []string // see Whole
 	tick    int
-	seen    uint64 // revision of the world at the last sync
+	seen    uint64 // revision of the cluster at the last sync
 	kinds   map[schema.GroupVersionKind]*viewKind
 	kept    map[schema.GroupVersionKind]*kept
 	indexes map[schema.GroupVersionKind]map[string]client.IndexerFunc
@@ -45,15 +45,15 @@ type View struct {
 
 // Past is the past state that a lagging cache shows: all kinds, or one.
 type Past struct {
-	State  map[schema.GroupVersionKind]world.Snapshot
+	State  map[schema.GroupVersionKind]cluster.Snapshot
 	Kind   string // empty is all
 	Passes int    // number of passes that see it; fewer if the operator is idle
 }
 
 type viewKind struct {
 	resource  schema.GroupResource
-	shown     world.Snapshot
-	newest    world.Snapshot
+	shown     cluster.Snapshot
+	newest    cluster.Snapshot
 	pipe      []pending
 	informers map[representation]*informer
 	converted map[representation]map[types.NamespacedName]converted
@@ -61,7 +61,7 @@ type viewKind struct {
 
 type pending struct {
 	tick  int
-	state world.Snapshot
+	state cluster.Snapshot
 }
 
 type converted struct {
@@ -83,10 +83,10 @@ func representationOf(obj runtime.Object) representation {
 }
 
 // New returns a cache with the options of the manager. It shows the state of each kind at its first use.
-func New(w *world.World, opts cache.Options) *View {
+func New(w *cluster.Cluster, opts cache.Options) *View {
 	return &View{
-		Reads: cachedReads{names: w.ShownAs},
-		world: w, opts: opts, lag: func(schema.GroupVersionKind) int { return 0 },
+		Reads:   cachedReads{names: w.ShownAs},
+		cluster: w, opts: opts, lag: func(schema.GroupVersionKind) int { return 0 },
 		kinds:   map[schema.GroupVersionKind]*viewKind{},
 		kept:    map[schema.GroupVersionKind]*kept{},
 		indexes: map[schema.GroupVersionKind]map[string]client.IndexerFunc{},

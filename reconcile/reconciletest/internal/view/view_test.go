@@ -16,15 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
-	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/world"
 )
 
 var configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// newWorld is a fake world with some ConfigMaps, "namespace/name" each.
-func newWorld(t *testing.T, rules []rbacv1.PolicyRule, names ...string) *world.World {
+// newCluster is a fake API server with some ConfigMaps, "namespace/name" each.
+func newCluster(t *testing.T, rules []rbacv1.PolicyRule, names ...string) *cluster.Cluster {
 	t.Helper()
 	system, err := description.Prepare(description.System{
 		Setup:  func(manager.Manager) error { return nil },
@@ -34,7 +34,7 @@ func newWorld(t *testing.T, rules []rbacv1.PolicyRule, names ...string) *world.W
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := world.New(t.Context(), system, "")
+	w, err := cluster.New(t.Context(), system, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func configMap(name string) *corev1.ConfigMap {
 	}
 }
 
-func create(t *testing.T, w *world.World, name string) {
+func create(t *testing.T, w *cluster.Cluster, name string) {
 	t.Helper()
 	if err := w.Client.Create(t.Context(), configMap(name)); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func create(t *testing.T, w *world.World, name string) {
 // What is to happen before a read of a pass happens once, and never before one of an event handler.
 func TestBeforeARead(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x")
+	w := newCluster(t, nil, "a/x")
 	v := view.New(w, cache.Options{})
 	happened := 0
 	read := func() {
@@ -75,17 +75,17 @@ func TestBeforeARead(t *testing.T) {
 	})
 	read()
 	if happened != 0 {
-		t.Error("it has happened before a read of a handler")
+		t.Error("it happened before a read by a handler")
 	}
 	v.Reads.Pass(true)
 	read()
 	read()
 	if happened != 1 {
-		t.Errorf("it has happened %d times", happened)
+		t.Errorf("it happened %d times", happened)
 	}
 }
 
-func paint(t *testing.T, w *world.World, name, color string) {
+func paint(t *testing.T, w *cluster.Cluster, name, color string) {
 	t.Helper()
 	obj := configMap(name)
 	obj.Data["color"] = color
@@ -109,7 +109,7 @@ func listed(t *testing.T, v *view.View, opts ...client.ListOption) (out []string
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "b/y", "a/z", "a/x")
+	w := newCluster(t, nil, "b/y", "a/z", "a/x")
 	v := view.New(w, cache.Options{})
 	color := func(obj client.Object) []string { return []string{obj.(*corev1.ConfigMap).Data["color"]} }
 	if err := v.IndexField(t.Context(), &corev1.ConfigMap{}, "color", color); err != nil {
@@ -120,13 +120,13 @@ func TestList(t *testing.T) {
 		opts []client.ListOption
 		want []string
 	}{
-		"all":                  {nil, []string{"a/x", "a/z", "b/y"}},
-		"of a namespace":       {[]client.ListOption{client.InNamespace("a")}, []string{"a/x", "a/z"}},
-		"by label":             {[]client.ListOption{client.MatchingLabels{"name": "y"}}, []string{"b/y"}},
-		"by field":             {[]client.ListOption{client.MatchingFields{"color": "red"}}, []string{"a/x", "b/y"}},
-		"by all of it":         {[]client.ListOption{client.InNamespace("a"), client.MatchingFields{"color": "red"}}, []string{"a/x"}},
-		"by a field, in vain":  {[]client.ListOption{client.MatchingFields{"color": "blue"}}, nil},
-		"of another namespace": {[]client.ListOption{client.InNamespace("c")}, nil},
+		"all":                        {nil, []string{"a/x", "a/z", "b/y"}},
+		"of a namespace":             {[]client.ListOption{client.InNamespace("a")}, []string{"a/x", "a/z"}},
+		"by label":                   {[]client.ListOption{client.MatchingLabels{"name": "y"}}, []string{"b/y"}},
+		"by field":                   {[]client.ListOption{client.MatchingFields{"color": "red"}}, []string{"a/x", "b/y"}},
+		"by all fields":              {[]client.ListOption{client.InNamespace("a"), client.MatchingFields{"color": "red"}}, []string{"a/x"}},
+		"by a field without a match": {[]client.ListOption{client.MatchingFields{"color": "blue"}}, nil},
+		"of another namespace":       {[]client.ListOption{client.InNamespace("c")}, nil},
 	} {
 		if diff := cmp.Diff(c.want, listed(t, v, c.opts...)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -141,7 +141,7 @@ func TestList(t *testing.T) {
 // A read is a copy, unless the reader promises not to change it.
 func TestCopies(t *testing.T) {
 	t.Parallel()
-	v, key := view.New(newWorld(t, nil, "a/x"), cache.Options{}), client.ObjectKey{Namespace: "a", Name: "x"}
+	v, key := view.New(newCluster(t, nil, "a/x"), cache.Options{}), client.ObjectKey{Namespace: "a", Name: "x"}
 	var one, other corev1.ConfigMap
 	for _, obj := range []*corev1.ConfigMap{&one, &other} {
 		if err := v.Get(t.Context(), key, obj); err != nil {
@@ -164,13 +164,13 @@ func TestCopies(t *testing.T) {
 	}
 	again.Data["color"] = "green"
 	if shared.Data["color"] != "green" {
-		t.Error("two reads that asked for no copy got different maps")
+		t.Error("two reads without a copy got different maps")
 	}
 }
 
 func TestReadErrors(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil, "a/x")
+	w := newCluster(t, nil, "a/x")
 	v := view.New(w, cache.Options{})
 	get := func(obj client.Object) error {
 		return v.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "y"}, obj)
@@ -179,7 +179,7 @@ func TestReadErrors(t *testing.T) {
 		t.Errorf("of nothing: %v", err)
 	}
 	if err := get(&unstructured.Unstructured{}); err == nil {
-		t.Error("an object without a kind is read")
+		t.Error("an object without a kind was read")
 	}
 	err := v.List(t.Context(), &corev1.ConfigMapList{}, client.MatchingFieldsSelector{Selector: fields.SelectorFromSet(fields.Set{"color": "red"})})
 	if err == nil || !strings.Contains(err.Error(), "index with name field:color does not exist") {
@@ -210,7 +210,7 @@ func TestReadErrors(t *testing.T) {
 // A case makes reads of passes fail, never those of event handlers.
 func TestReadsOfPasses(t *testing.T) {
 	t.Parallel()
-	v := view.New(newWorld(t, nil, "a/x"), cache.Options{})
+	v := view.New(newCluster(t, nil, "a/x"), cache.Options{})
 	read := func() (failed int) {
 		err := v.Get(t.Context(), client.ObjectKey{Namespace: "a", Name: "x"}, &corev1.ConfigMap{})
 		if apierrors.IsInternalError(err) {

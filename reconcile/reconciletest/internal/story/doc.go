@@ -1,3 +1,0 @@
-// Package story records the runs of a system without faults: their requests, their end state, and the objects that others can disturb. A
-// case repeats such a story with a fault.
-package story

@@ -1,3 +1,0 @@
-// Package verdict contains the checks: it compares each run with the runs without faults, and checks the end state, the intermediate
-// states and the operator's own status.
-package verdict
