@@ -37,7 +37,10 @@ func TestVersionWorks(t *testing.T) {
 
 	const field = "\tText string `json:\"text,omitempty\"`\n"
 	replace(t, "api/v1/website.go", field, field+"\tTitle string `json:\"title,omitempty\"`\n\tNewer *int64 `json:\"newer,omitempty\"`\n"+
-		"\tParts []Part `json:\"parts,omitempty\"`\n", "// WebsiteStatus", "// Part is one.\ntype Part struct {\n\tA string `json:\"a\"`\n\tB int64 `json:\"b\"`\n}\n\n// WebsiteStatus")
+		"\t// +kubebuilder:pruning:PreserveUnknownFields\n\tExtra *runtime.RawExtension `json:\"extra,omitempty\"`\n"+
+		"\tParts []Part `json:\"parts,omitempty\"`\n", "// WebsiteStatus", "// Part is one.\ntype Part struct {\n\tA string `json:\"a\"`\n\tB int64 `json:\"b\"`\n}\n\n// WebsiteStatus",
+		"import metav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n",
+		"import (\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n\t\"k8s.io/apimachinery/pkg/runtime\"\n)\n")
 	replace(t, "api/v1beta1/website.go", field, field+"\tHeading string `json:\"heading,omitempty\"`\n\tOlder map[string]int64 `json:\"older,omitempty\"`\n"+
 		"\tParts []Part `json:\"parts,omitempty\"`\n", "// WebsiteStatus", "// Part is one.\ntype Part struct {\n\tA string `json:\"a\"`\n}\n\n// WebsiteStatus")
 	replace(t, "api/v1beta1/website_conversion.go",

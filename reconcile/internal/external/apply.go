@@ -209,8 +209,7 @@ func (p *pass) claimOf(i id) Claim {
 
 func (e *Engine) metadataManager() string { return e.config.FieldManager + ":metadata" }
 
-// wanted returns the set to record before any call: resources that may exist and planned ones, without those that were removed. It sets
-// the error of planned resources that the owner cannot have.
+// wanted returns the set to record before any call: resources that may exist and planned ones, without those that were removed.
 func (p *pass) wanted() set {
 	out := p.record.clone()
 	maps.Copy(out.things, p.lost)
@@ -219,15 +218,11 @@ func (p *pass) wanted() set {
 			delete(out.markers, i)
 		}
 	}
-	for n := range p.planned {
-		one := &p.planned[n]
-		if one.once {
-			if p.owner.sent[one.id] {
-				out.markers[one.id] = true
-			}
-			continue
+	for _, one := range p.planned {
+		if one.once && p.owner.sent[one.id] {
+			out.markers[one.id] = true
 		}
-		if one.err = p.refused(one.kind, one.id); one.err == nil {
+		if !one.once && one.err == nil {
 			out.things[one.id] = true
 		}
 	}
@@ -280,11 +275,14 @@ func (e *claimedError) Error() string {
 		e.by.Controller, e.by.Owner, e.by.UID, ClaimName(e.by.Kind, e.by.Key))
 }
 
-// claimAll stores the claims of the planned resources.
+// claimAll stores the claims of the planned resources, and sets the error of those that the owner cannot have.
 func (p *pass) claimAll() {
 	for n := range p.planned {
 		one := &p.planned[n]
-		if one.once || one.err != nil || p.record.things[one.id] {
+		if one.once {
+			continue
+		}
+		if one.err = p.refused(one.kind, one.id); one.err != nil || p.config.DryRun || p.record.things[one.id] {
 			continue
 		}
 		if one.err = p.confirm(p.ctx, p.object); one.err != nil {
@@ -313,8 +311,11 @@ func (p *pass) reportLost() {
 	}
 }
 
-// carryOut handles an owner that is not being deleted.
+// carryOut handles an owner that is not being deleted. It claims resources before it records them on the owner: a crash in between leaves
+// a claim, which the next pass finds. A record without a claim would keep an owner that is deleted then, because nothing tells it apart
+// from a record whose claim was deleted.
 func (p *pass) carryOut(plan *apply.Plan, next pipeline.Applier) apply.Result {
+	p.claimAll()
 	want := p.wanted()
 	value, err := want.encode(p.object.GetUID())
 	if err != nil {
@@ -331,7 +332,6 @@ func (p *pass) carryOut(plan *apply.Plan, next pipeline.Applier) apply.Result {
 		p.removeAll(plan)
 	case p.isRecorded(value, len(want.things) > 0):
 		p.releaseRemoved()
-		p.claimAll()
 		p.ensureAll()
 		p.removeAll(plan)
 		p.reportLost()

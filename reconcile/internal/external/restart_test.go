@@ -111,3 +111,33 @@ func TestALostAnswerIsRemembered(t *testing.T) {
 	calls, _ := b.pass(b.owner, b.plan())
 	b.want("it may exist", calls, "remove a")
 }
+
+// crashing is a cluster that writes the record of the owner, and whose operator stops then.
+type crashing struct{ cluster }
+
+func (c crashing) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {
+	c.cluster.Apply(ctx, owner, plan)
+	panic(errAway)
+}
+
+func TestACrashAfterTheRecordKeepsNoOwner(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, external.Options{})
+	func() {
+		defer func() { _ = recover() }()
+		b.next = crashing{cluster{"shop"}}
+		b.pass(b.owner, b.plan("a"))
+	}()
+	if len(b.owner.Finalizers) == 0 || len(b.owner.Annotations) == 0 {
+		t.Fatal("the owner has no record")
+	}
+	b.next = cluster{"shop"}
+	b.restart()
+	now := metav1.Now()
+	b.owner.DeletionTimestamp = &now
+	calls, result := b.pass(b.owner, b.plan())
+	b.want("it may exist", calls, "remove a")
+	if err := result.Err(); err != nil || !result.Finalized {
+		t.Errorf("finalized: %t, error %v; want true and none", result.Finalized, err)
+	}
+}
