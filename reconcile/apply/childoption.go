@@ -8,14 +8,14 @@ import (
 
 // ChildOption changes a planned child: a [Mode] such as [Shared], an [Adoption],
 // the [FieldRules] of [Seed], [CreateOnly], [Force], [Ignore] and [Absent],
-// [Recreate], [Announce] and [WaitUntil].
+// [Recreate], [Announce], [WaitUntil] and [After].
 type ChildOption interface {
 	// ApplyToChild changes the child.
 	ApplyToChild(c *Child)
 }
 
 // DeletionOption changes a planned deletion: [MatchResourceVersion],
-// [MatchLabels], [Uncontrolled], [PropagationPolicy], [Announce] and [WaitUntil].
+// [MatchLabels], [Uncontrolled], [PropagationPolicy], [Announce], [WaitUntil] and [After].
 type DeletionOption interface {
 	// ApplyToDeletion changes the deletion.
 	ApplyToDeletion(d *Deletion)

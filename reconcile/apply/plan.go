@@ -52,6 +52,7 @@ type Plan struct {
 //	Plan.Keep      one child is not touched
 //	Plan.KeepKind  no child of a kind is touched unless the plan names it
 //	WaitUntil      one child or deletion waits for a condition
+//	After          one child or deletion waits for others of the plan
 //	Withdraw       the plan has few children on purpose: the rest is deleted
 //	Plan.Hold      the owner keeps its finalizer
 type Policy int
@@ -93,6 +94,8 @@ type Child struct {
 	RecreatePropagation metav1.DeletionPropagation
 	// WaitsUntil is the condition that the child waits for, see [WaitUntil]. Default none.
 	WaitsUntil string
+	// After are the objects of the plan that the child comes after, see [After]. Default none.
+	After []client.Object
 	// Announcement is the event for the write of the child, see [Announce]. Default none.
 	Announcement Announcement
 }
@@ -151,6 +154,8 @@ type Deletion struct {
 	Uncontrolled bool
 	// WaitsUntil is the condition that the deletion waits for, see [WaitUntil]. Default none.
 	WaitsUntil string
+	// After are the objects of the plan that the deletion comes after, see [After]. Default none.
+	After []client.Object
 	// Announcement is the event for the deletion, see [Announce]. Default none.
 	Announcement Announcement
 }

@@ -24,7 +24,9 @@ type deletion struct {
 	version string
 	// finalizers are the finalizers of an object that is already being deleted.
 	finalizers []string
-	result     apply.ObjectResult
+	// ordered reports that the deletion comes after children, so that it is carried out with them.
+	ordered bool
+	result  apply.ObjectResult
 }
 
 const (
@@ -42,13 +44,18 @@ func decideDeletions(p *pass) {
 	}
 	for i := range p.plan.Deletes {
 		d := &deletion{Deletion: &p.plan.Deletes[i]}
-		d.result.Verb, d.result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
-		if err := decideDeletion(p, d); err != nil {
-			d.result.Verb, d.result.Outcome, d.result.Err = apply.VerbNone, apply.OutcomeFailed, err
-		}
+		d.decide(p)
 		p.deletions = append(p.deletions, d)
 	}
 	slices.SortStableFunc(p.deletions, func(a, b *deletion) int { return b.rank() - a.rank() })
+}
+
+// decide decides the deletion. Its result has the error.
+func (d *deletion) decide(p *pass) {
+	d.result.Verb, d.result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
+	if err := decideDeletion(p, d); err != nil {
+		d.result.Verb, d.result.Outcome, d.result.Err = apply.VerbNone, apply.OutcomeFailed, err
+	}
 }
 
 func decideDeletion(p *pass, d *deletion) error {
@@ -68,7 +75,7 @@ func decideDeletion(p *pass, d *deletion) error {
 	d.result.Announcement = d.Announcement
 	d.kind, d.id = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
 	d.result.GVK, d.result.Key, d.result.HoldsData = k.GVK, key, p.env.holdsData(d.id.GroupKind)
-	if m := p.memory.Children[d.id]; m != nil && m.InPass(p.memory.Pass) && !m.Deleting() {
+	if m := p.memory.Children[d.id]; m != nil && m.InPass(p.memory.Pass) && !m.Deleting() && !d.ordered {
 		d.result.Reason = apply.ReasonInvalid
 		return errApplyAndDelete
 	}
@@ -172,10 +179,10 @@ func mayDeleteUnnamed(p *pass, d *deletion, o client.Object, controller *metav1.
 	return ours(found), nil
 }
 
-// carryOutDeletions carries out the planned deletions.
+// carryOutDeletions carries out the planned deletions that come after no child.
 func carryOutDeletions(p *pass) {
 	for _, d := range p.deletions {
-		if d.result.Verb == apply.VerbDelete {
+		if d.result.Verb == apply.VerbDelete && !d.ordered {
 			carryOutDeletion(p, d)
 		}
 		p.result.Objects = append(p.result.Objects, d.result)
