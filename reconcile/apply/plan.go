@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -140,7 +141,8 @@ const (
 type Deletion struct {
 	// Object identifies the object by kind, namespace and name. If it has a UID, only the object with that UID is deleted, even if this
 	// owner did not create it. Without a UID, the object is deleted if it is a child of the owner, or if Labels or Uncontrolled allow it.
-	// An object that another owner controls is never deleted, see [OwnedByAnotherError]; the owner itself is the exception.
+	// An object that another owner controls is not deleted, see [OwnedByAnotherError]; the exceptions are the owner itself and
+	// ControlledByAnother.
 	Object client.Object
 	// MatchResourceVersion makes the resourceVersion of Object a precondition. Required if the decision depends on the status. Default
 	// false.
@@ -152,6 +154,9 @@ type Deletion struct {
 	Propagation metav1.DeletionPropagation
 	// Uncontrolled allows the deletion of an object that this owner did not create, unless another owner controls it. Default false.
 	Uncontrolled bool
+	// ControlledByAnother is the UID of the object, which is then deleted even if another owner controls it, see [ControlledByAnother].
+	// Default nil.
+	ControlledByAnother *types.UID
 	// WaitsUntil is the condition that the deletion waits for, see [WaitUntil]. Default none.
 	WaitsUntil string
 	// After are the objects of the plan that the deletion comes after, see [After]. Default none.

@@ -31,6 +31,7 @@ type deletion struct {
 
 const (
 	errApplyAndDelete = intent.PlanError("deletion: the plan has the object as a child, too")
+	errNoUID          = intent.PlanError("deletion: ControlledByAnother has no UID, want that of the object that was read")
 	errNoName         = intent.PlanError("deletion: metadata.name is empty, want the name of the object that must not exist")
 )
 
@@ -75,6 +76,10 @@ func decideDeletion(p *pass, d *deletion) error {
 	d.result.Announcement = d.Announcement
 	d.kind, d.id = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
 	d.result.GVK, d.result.Key, d.result.HoldsData = k.GVK, key, p.env.holdsData(d.id.GroupKind)
+	if d.ControlledByAnother != nil && *d.ControlledByAnother == "" {
+		d.result.Reason = apply.ReasonInvalid
+		return errNoUID
+	}
 	if m := p.memory.Children[d.id]; m != nil && m.InPass(p.memory.Pass) && !m.Deleting() && !d.ordered {
 		d.result.Reason = apply.ReasonInvalid
 		return errApplyAndDelete
@@ -99,7 +104,7 @@ func decideExistingDeletion(p *pass, d *deletion, o client.Object) error {
 		return nil
 	}
 	d.result.UID = uid
-	if want := d.Object.GetUID(); want != "" && want != uid {
+	if want := d.Object.GetUID(); want != "" && want != uid || d.ControlledByAnother != nil && *d.ControlledByAnother != uid {
 		d.result.Reason, d.result.UID = apply.ReasonNoMatch, "" // the planned object is gone
 		return nil
 	}
@@ -132,13 +137,13 @@ func preconditionVersion(p *pass, d *deletion, o client.Object) string {
 	return o.GetResourceVersion()
 }
 
-// mayDelete reports whether the plan may delete the object: the owner itself, a child of the owner, or an object that the plan identifies
-// in another way and that no other controller owns.
+// mayDelete reports whether the plan may delete the object: the owner itself, a child of the owner, an object that the plan identifies in
+// another way and that no other controller owns, or one that the plan deletes whichever controller owns it.
 func mayDelete(p *pass, d *deletion, o client.Object) (bool, error) {
-	if o.GetUID() == p.owner.GetUID() {
+	if o.GetUID() == p.owner.GetUID() || d.ControlledByAnother != nil {
 		return true, nil
 	}
-	refused := &apply.OwnedByAnotherError{Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name}
+	refused := &apply.OwnedByAnotherError{Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name, Deletion: true}
 	controller := metav1.GetControllerOfNoCopy(o)
 	switch {
 	case controller != nil && controller.UID != p.owner.GetUID() && !grantedControllerTo(p, o, controller.UID):

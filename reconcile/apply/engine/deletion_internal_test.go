@@ -68,6 +68,28 @@ func deletionSituations() map[string]situation {
 		"owned by another controller, with Uncontrolled": {
 			deletion(apply.Uncontrolled()), controlled, decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed},
 		},
+		"owned by another controller, with ControlledByAnother": {
+			deletion(apply.ControlledByAnother("2")), controlled, decision{apply.VerbDelete, apply.ReasonPlanned, apply.OutcomeUnchanged},
+		},
+		"owned by another controller, with ControlledByAnother of another UID": {
+			deletion(apply.ControlledByAnother("1")), controlled, decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged},
+		},
+		"owned by another controller, with ControlledByAnother of no UID": {
+			deletion(apply.ControlledByAnother("")), controlled, decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
+		},
+		"owned by another controller, with ControlledByAnother, of an object with another UID": {
+			func() apply.Plan {
+				var plan apply.Plan
+				o := settings()
+				o.UID = "another"
+				plan.Delete(o, apply.ControlledByAnother("2"))
+				return plan
+			}(), controlled, decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged},
+		},
+		"owned by another controller, with ControlledByAnother, without the labels of MatchLabels": {
+			deletion(apply.ControlledByAnother("2"), apply.MatchLabels{"color": "green"}), controlled,
+			decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged},
+		},
 		"without the labels of MatchLabels": {
 			deletion(apply.MatchLabels{"color": "green"}), ours, decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged},
 		},
