@@ -4,18 +4,19 @@ import (
 	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // ChildOption changes a planned child: a [Mode] such as [Shared], an [Adoption],
 // the [FieldRules] of [Seed], [CreateOnly], [Force], [Ignore] and [Absent],
-// [Recreate], [Announce] and [WaitUntil].
+// [Recreate], [Announce], [WaitUntil] and [After].
 type ChildOption interface {
 	// ApplyToChild changes the child.
 	ApplyToChild(c *Child)
 }
 
 // DeletionOption changes a planned deletion: [MatchResourceVersion],
-// [MatchLabels], [Uncontrolled], [PropagationPolicy], [Announce] and [WaitUntil].
+// [MatchLabels], [Uncontrolled], [ControlledByAnother], [PropagationPolicy], [Announce], [WaitUntil] and [After].
 type DeletionOption interface {
 	// ApplyToDeletion changes the deletion.
 	ApplyToDeletion(d *Deletion)
@@ -30,6 +31,7 @@ var (
 	_ DeletionOption = Announcement{}
 	_ DeletionOption = matchResourceVersion{}
 	_ DeletionOption = uncontrolled{}
+	_ DeletionOption = controlledByAnother("")
 	_ DeletionOption = MatchLabels(nil)
 )
 
@@ -191,8 +193,23 @@ type uncontrolled struct{}
 func (uncontrolled) ApplyToDeletion(d *Deletion) { d.Uncontrolled = true }
 
 // Uncontrolled deletes the object with that name even if this owner did not create it. Use it for objects that the operator created before
-// it used the engine and did not label. An object that another owner controls is not deleted.
+// it used the engine and did not label. An object that another owner controls is not deleted, see [ControlledByAnother].
 func Uncontrolled() DeletionOption { return uncontrolled{} }
+
+type controlledByAnother types.UID
+
+func (u controlledByAnother) ApplyToDeletion(d *Deletion) {
+	uid := types.UID(u)
+	d.ControlledByAnother = &uid
+}
+
+// ControlledByAnother deletes the object with the UID even if another owner controls it. Without this option such an object is never
+// deleted, because its controller would usually create it again, or lose data. Read the object, and name the UID that was read:
+//
+//	plan.Delete(pod, apply.ControlledByAnother(pod.UID))
+//
+// An object of that name with another UID is kept without an error. An empty UID is an error of the plan.
+func ControlledByAnother(uid types.UID) DeletionOption { return controlledByAnother(uid) }
 
 type matchResourceVersion struct{}
 

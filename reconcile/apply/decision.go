@@ -80,7 +80,7 @@ const (
 	ReasonValuesStay Reason = "ValuesStay"
 	// ReasonNoMatch: the object is not the one that the plan identifies.
 	ReasonNoMatch Reason = "NoMatch"
-	// ReasonWaiting: the object waits for the condition of [WaitUntil].
+	// ReasonWaiting: the object waits for the condition of [WaitUntil], or for the objects of [After].
 	ReasonWaiting Reason = "Waiting"
 	// ReasonUnobserved: the child was changed, and its status still describes an earlier generation.
 	ReasonUnobserved Reason = "ChangeNotObserved"
@@ -128,7 +128,7 @@ type Decision struct {
 	Fields []FieldChange
 	// RequeueAfter is the time until the next pass that the decision needs. Zero asks for none.
 	RequeueAfter time.Duration
-	// WaitsUntil is the condition that the object waits for, see [WaitUntil]. Default none.
+	// WaitsUntil is the condition that the object waits for, see [WaitUntil] and [After]. Default none.
 	WaitsUntil string
 	// Finalizers are the finalizers of an object that is being deleted, see [ReasonTerminating].
 	Finalizers []string

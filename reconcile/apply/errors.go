@@ -30,12 +30,20 @@ type OwnedByAnotherError struct {
 	Kind, Namespace, Name string
 	// Controller is the controller of the object, nil if it has none.
 	Controller *metav1.OwnerReference
+	// Deletion reports that the plan deletes the object.
+	Deletion bool
 }
 
 // Error returns a message that names the object and its controller.
 func (e *OwnedByAnotherError) Error() string {
 	what := applyset.ObjectName(e.Kind, e.Namespace, e.Name)
-	if e.Controller == nil {
+	switch {
+	case e.Deletion && e.Controller == nil:
+		return what + " was not made by this owner and is not deleted; the operator can allow that with the UID of the object or with apply.Uncontrolled"
+	case e.Deletion:
+		return fmt.Sprintf("%s is controlled by %s %s and is not deleted; the operator can allow that with apply.ControlledByAnother",
+			what, e.Controller.Kind, e.Controller.Name)
+	case e.Controller == nil:
 		return what + " exists already and was not made by this owner; delete it, or allow its adoption"
 	}
 	return fmt.Sprintf("%s is controlled by %s %s", what, e.Controller.Kind, e.Controller.Name)

@@ -37,6 +37,25 @@ func ExampleWaitUntil() {
 	// server "the database is ready"
 }
 
+// The server is written after the migration, in the same reconciliation if the migration is accepted. The former server is deleted after
+// that.
+func ExampleAfter() {
+	migration := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "migration"}}
+	server := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "server"}}
+	former := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "former"}}
+
+	var plan apply.Plan
+	plan.Apply(migration)
+	plan.Apply(server, apply.After(migration))
+	plan.Delete(former, apply.After(server))
+
+	fmt.Println(plan.Children[1].After[0].GetName())
+	fmt.Println(plan.Deletes[0].After[0].GetName())
+	// Output:
+	// migration
+	// server
+}
+
 func ExampleContestedError() {
 	err := &apply.ContestedError{Kind: "Deployment", Namespace: "shop", Name: "web", Fields: []apply.ContestedField{
 		{Path: ".spec.replicas", Manager: "autoscaler"},

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -52,6 +53,7 @@ type Plan struct {
 //	Plan.Keep      one child is not touched
 //	Plan.KeepKind  no child of a kind is touched unless the plan names it
 //	WaitUntil      one child or deletion waits for a condition
+//	After          one child or deletion waits for others of the plan
 //	Withdraw       the plan has few children on purpose: the rest is deleted
 //	Plan.Hold      the owner keeps its finalizer
 type Policy int
@@ -93,6 +95,8 @@ type Child struct {
 	RecreatePropagation metav1.DeletionPropagation
 	// WaitsUntil is the condition that the child waits for, see [WaitUntil]. Default none.
 	WaitsUntil string
+	// After are the objects of the plan that the child comes after, see [After]. Default none.
+	After []client.Object
 	// Announcement is the event for the write of the child, see [Announce]. Default none.
 	Announcement Announcement
 }
@@ -137,7 +141,8 @@ const (
 type Deletion struct {
 	// Object identifies the object by kind, namespace and name. If it has a UID, only the object with that UID is deleted, even if this
 	// owner did not create it. Without a UID, the object is deleted if it is a child of the owner, or if Labels or Uncontrolled allow it.
-	// An object that another owner controls is never deleted, see [OwnedByAnotherError]; the owner itself is the exception.
+	// An object that another owner controls is not deleted, see [OwnedByAnotherError]; the exceptions are the owner itself and
+	// ControlledByAnother.
 	Object client.Object
 	// MatchResourceVersion makes the resourceVersion of Object a precondition. Required if the decision depends on the status. Default
 	// false.
@@ -149,8 +154,13 @@ type Deletion struct {
 	Propagation metav1.DeletionPropagation
 	// Uncontrolled allows the deletion of an object that this owner did not create, unless another owner controls it. Default false.
 	Uncontrolled bool
+	// ControlledByAnother is the UID of the object, which is then deleted even if another owner controls it, see [ControlledByAnother].
+	// Default nil.
+	ControlledByAnother *types.UID
 	// WaitsUntil is the condition that the deletion waits for, see [WaitUntil]. Default none.
 	WaitsUntil string
+	// After are the objects of the plan that the deletion comes after, see [After]. Default none.
+	After []client.Object
 	// Announcement is the event for the deletion, see [Announce]. Default none.
 	Announcement Announcement
 }

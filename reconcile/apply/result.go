@@ -34,7 +34,7 @@ const (
 	OutcomeContested Outcome = "Contested"
 	// OutcomeBlocked: nothing was sent, because a dependency failed.
 	OutcomeBlocked Outcome = "Blocked"
-	// OutcomeWaiting: the object waits for the condition of [WaitUntil]; nothing was sent.
+	// OutcomeWaiting: the object waits for the condition of [WaitUntil] or the objects of [After]; nothing was sent.
 	OutcomeWaiting Outcome = "Waiting"
 	// OutcomeFailed: the request failed.
 	OutcomeFailed Outcome = "Failed"

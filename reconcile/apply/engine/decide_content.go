@@ -27,6 +27,7 @@ func marksOf(p *pass, c *child) intent.Marks {
 	if c.member {
 		m.PartOf = p.setID
 	}
+	m.After = p.order.recorded(c)
 	switch {
 	case p.group == nil:
 	case c.member:

@@ -48,7 +48,85 @@ func childSituations() map[string]situation {
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "settings", nil)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "settings", nil)
 
+	second := func() *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "second", Namespace: "default"}}
+	}
+	// after plans the child after a second one, and what else the plan has.
+	after := func(rest ...func(*apply.Plan)) apply.Plan {
+		plan := planOf(settings(), apply.After(second()))
+		for _, add := range rest {
+			add(&plan)
+		}
+		return plan
+	}
+	applied := func(opts ...apply.ChildOption) func(*apply.Plan) {
+		return func(plan *apply.Plan) { plan.Apply(second(), opts...) }
+	}
+	deleted := func(opts ...apply.DeletionOption) func(*apply.Plan) {
+		return func(plan *apply.Plan) { plan.Delete(second(), opts...) }
+	}
+
 	return map[string]situation{
+		"after a child that is applied too": {
+			after(applied()), nil, decision{apply.VerbCreate, apply.ReasonMissing, apply.OutcomeUnchanged},
+		},
+		"after a child that exists as planned": {
+			after(applied()), func(s *stage) { s.apply(planOf(second())) },
+			decision{apply.VerbCreate, apply.ReasonMissing, apply.OutcomeUnchanged},
+		},
+		"after a child that waits": {
+			after(applied(apply.WaitUntil(false, "the database"))), nil,
+			decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
+		},
+		"after a child that is owned by no controller": {
+			after(applied()), func(s *stage) { s.create(second()) },
+			decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
+		},
+		"after a child that is terminating": {
+			after(applied()), func(s *stage) {
+				o := second()
+				o.Finalizers = []string{"example.com/rival"}
+				s.apply(planOf(o))
+				s.check(s.server.Delete(s.t.Context(), o))
+			},
+			decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
+		},
+		"exists as planned, after a child that waits": {
+			after(applied(apply.WaitUntil(false, "the database"))), func(s *stage) { s.apply(after(applied())) },
+			decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
+		},
+		"exists as planned, after a child that exists as planned": {
+			after(applied()), func(s *stage) { s.apply(after(applied())) },
+			decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged},
+		},
+		"exists, planned after a child from now on": {
+			after(applied()), func(s *stage) { s.apply(plan()) },
+			decision{apply.VerbUpdate, apply.ReasonPlanChanged, apply.OutcomeUnchanged},
+		},
+		"after an object that the plan deletes": {
+			after(deleted()), func(s *stage) { s.apply(planOf(second())) },
+			decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
+		},
+		"after an object that the plan deletes and that is gone": {
+			after(deleted()), nil, decision{apply.VerbCreate, apply.ReasonMissing, apply.OutcomeUnchanged},
+		},
+		"after a deletion that waits": {
+			after(deleted(apply.WaitUntil(false, "the database"))), func(s *stage) { s.apply(planOf(second())) },
+			decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
+		},
+		"after an object that is not in the plan": {
+			after(), nil, decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
+		},
+		"after a child that comes after it": {
+			after(applied(apply.After(settings()))), nil, decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
+		},
+		"after itself": {
+			planOf(settings(), apply.After(settings())), nil, decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
+		},
+		"after two children that come after each other": {
+			after(applied(apply.After(third())), func(plan *apply.Plan) { plan.Apply(third(), apply.After(second())) }), nil,
+			decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
+		},
 		"absent": {plan(), nil, decision{apply.VerbCreate, apply.ReasonMissing, apply.OutcomeUnchanged}},
 		"exists as planned": {
 			plan(), func(s *stage) { s.apply(plan()) },
@@ -226,6 +304,11 @@ func childSituations() map[string]situation {
 			decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
 		},
 	}
+}
+
+// third is another ConfigMap.
+func third() *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "third", Namespace: "default"}}
 }
 
 // TestDecide checks the verb, the reason and the outcome of a planned child in each situation, before anything is sent.

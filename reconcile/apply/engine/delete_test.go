@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
@@ -81,6 +82,62 @@ var _ = Describe("Deletes and recreates", func() {
 		w.converge(plan)
 		Expect(w.client.Get(w.ctx, client.ObjectKeyFromObject(foreign), foreign)).To(Succeed())
 		Expect(apierrors.IsNotFound(w.client.Get(w.ctx, client.ObjectKeyFromObject(labelled), labelled))).To(BeTrue())
+	})
+
+	It("deletes an object that another owner controls only by its UID", func() {
+		w := newWorld()
+		other := w.newOwner("other")
+		create := func() *corev1.ConfigMap {
+			GinkgoHelper()
+			o := configMap("theirs", "1")
+			o.Namespace = w.namespace
+			Expect(controllerutil.SetControllerReference(other, o, scheme)).To(Succeed())
+			Expect(w.admin.Create(w.ctx, o)).To(Succeed())
+			w.syncedObject(o)
+			return o
+		}
+		former := create()
+		plan := func(opts ...apply.DeletionOption) (s apply.Plan) {
+			s.Delete(configMap("theirs", ""), opts...)
+			return s
+		}
+		for _, opts := range [][]apply.DeletionOption{nil, {apply.Uncontrolled()}} {
+			result, sent := w.pass(plan(opts...))
+			Expect(result.Err()).To(MatchError(And(ContainSubstring("is controlled by Widget other"), ContainSubstring("apply.ControlledByAnother"))))
+			Expect(writes(sent)).To(BeEmpty())
+		}
+
+		By("it was replaced, which the plan does not know")
+		Expect(w.admin.Delete(w.ctx, former)).To(Succeed())
+		replaced := create()
+		result, sent := w.pass(plan(apply.ControlledByAnother(former.UID)))
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(writes(sent)).To(BeEmpty())
+
+		By("it is replaced after the decision")
+		w.requests.fail = func(_ int, r *http.Request) error {
+			if r.Method != http.MethodDelete {
+				return nil
+			}
+			w.requests.fail = nil
+			if err := w.admin.Delete(w.ctx, replaced); err != nil {
+				return err
+			}
+			again := configMap("theirs", "1")
+			again.Namespace, again.OwnerReferences = w.namespace, replaced.OwnerReferences
+			return w.admin.Create(w.ctx, again)
+		}
+		result, _ = w.pass(plan(apply.ControlledByAnother(replaced.UID)))
+		Expect(result.Err()).To(MatchError(ContainSubstring("was replaced")))
+		last := configMap("theirs", "")
+		w.syncedObject(last)
+		last.Namespace = w.namespace
+		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(last), last)).To(Succeed())
+
+		result, _ = w.pass(plan(apply.ControlledByAnother(last.UID)))
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(result.Objects[0].Outcome).To(Equal(apply.OutcomeDeleted))
+		Expect(w.exists(configMap("theirs", ""))).To(BeFalse())
 	})
 
 	immutable := func(class string) func() client.Object {

@@ -24,11 +24,14 @@ type deletion struct {
 	version string
 	// finalizers are the finalizers of an object that is already being deleted.
 	finalizers []string
-	result     apply.ObjectResult
+	// ordered reports that the deletion comes after children, so that it is carried out with them.
+	ordered bool
+	result  apply.ObjectResult
 }
 
 const (
 	errApplyAndDelete = intent.PlanError("deletion: the plan has the object as a child, too")
+	errNoUID          = intent.PlanError("deletion: ControlledByAnother has no UID, want that of the object that was read")
 	errNoName         = intent.PlanError("deletion: metadata.name is empty, want the name of the object that must not exist")
 )
 
@@ -42,13 +45,18 @@ func decideDeletions(p *pass) {
 	}
 	for i := range p.plan.Deletes {
 		d := &deletion{Deletion: &p.plan.Deletes[i]}
-		d.result.Verb, d.result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
-		if err := decideDeletion(p, d); err != nil {
-			d.result.Verb, d.result.Outcome, d.result.Err = apply.VerbNone, apply.OutcomeFailed, err
-		}
+		d.decide(p)
 		p.deletions = append(p.deletions, d)
 	}
 	slices.SortStableFunc(p.deletions, func(a, b *deletion) int { return b.rank() - a.rank() })
+}
+
+// decide decides the deletion. Its result has the error.
+func (d *deletion) decide(p *pass) {
+	d.result.Verb, d.result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
+	if err := decideDeletion(p, d); err != nil {
+		d.result.Verb, d.result.Outcome, d.result.Err = apply.VerbNone, apply.OutcomeFailed, err
+	}
 }
 
 func decideDeletion(p *pass, d *deletion) error {
@@ -68,7 +76,11 @@ func decideDeletion(p *pass, d *deletion) error {
 	d.result.Announcement = d.Announcement
 	d.kind, d.id = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
 	d.result.GVK, d.result.Key, d.result.HoldsData = k.GVK, key, p.env.holdsData(d.id.GroupKind)
-	if m := p.memory.Children[d.id]; m != nil && m.InPass(p.memory.Pass) && !m.Deleting() {
+	if d.ControlledByAnother != nil && *d.ControlledByAnother == "" {
+		d.result.Reason = apply.ReasonInvalid
+		return errNoUID
+	}
+	if m := p.memory.Children[d.id]; m != nil && m.InPass(p.memory.Pass) && !m.Deleting() && !d.ordered {
 		d.result.Reason = apply.ReasonInvalid
 		return errApplyAndDelete
 	}
@@ -92,7 +104,7 @@ func decideExistingDeletion(p *pass, d *deletion, o client.Object) error {
 		return nil
 	}
 	d.result.UID = uid
-	if want := d.Object.GetUID(); want != "" && want != uid {
+	if want := d.Object.GetUID(); want != "" && want != uid || d.ControlledByAnother != nil && *d.ControlledByAnother != uid {
 		d.result.Reason, d.result.UID = apply.ReasonNoMatch, "" // the planned object is gone
 		return nil
 	}
@@ -125,13 +137,13 @@ func preconditionVersion(p *pass, d *deletion, o client.Object) string {
 	return o.GetResourceVersion()
 }
 
-// mayDelete reports whether the plan may delete the object: the owner itself, a child of the owner, or an object that the plan identifies
-// in another way and that no other controller owns.
+// mayDelete reports whether the plan may delete the object: the owner itself, a child of the owner, an object that the plan identifies in
+// another way and that no other controller owns, or one that the plan deletes whichever controller owns it.
 func mayDelete(p *pass, d *deletion, o client.Object) (bool, error) {
-	if o.GetUID() == p.owner.GetUID() {
+	if o.GetUID() == p.owner.GetUID() || d.ControlledByAnother != nil {
 		return true, nil
 	}
-	refused := &apply.OwnedByAnotherError{Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name}
+	refused := &apply.OwnedByAnotherError{Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name, Deletion: true}
 	controller := metav1.GetControllerOfNoCopy(o)
 	switch {
 	case controller != nil && controller.UID != p.owner.GetUID() && !grantedControllerTo(p, o, controller.UID):
@@ -172,10 +184,10 @@ func mayDeleteUnnamed(p *pass, d *deletion, o client.Object, controller *metav1.
 	return ours(found), nil
 }
 
-// carryOutDeletions carries out the planned deletions.
+// carryOutDeletions carries out the planned deletions that come after no child.
 func carryOutDeletions(p *pass) {
 	for _, d := range p.deletions {
-		if d.result.Verb == apply.VerbDelete {
+		if d.result.Verb == apply.VerbDelete && !d.ordered {
 			carryOutDeletion(p, d)
 		}
 		p.result.Objects = append(p.result.Objects, d.result)

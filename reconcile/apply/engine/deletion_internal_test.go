@@ -31,7 +31,33 @@ func deletionSituations() map[string]situation {
 	ours := func(s *stage) { s.apply(planOf(settings())) }
 	controlled := func(s *stage) { s.create(controlledByAnother()) }
 
+	// after plans the deletion after a child.
+	after := func(child *corev1.ConfigMap) apply.Plan {
+		plan := planOf(child)
+		plan.Delete(settings(), apply.After(child))
+		return plan
+	}
+
 	return map[string]situation{
+		"after a child that is applied too": {
+			after(third()), ours, decision{apply.VerbDelete, apply.ReasonPlanned, apply.OutcomeUnchanged},
+		},
+		"after a child that is owned by no controller": {
+			after(third()), func(s *stage) { ours(s); s.create(third()) }, decision{apply.VerbNone, apply.ReasonWaiting, apply.OutcomeWaiting},
+		},
+		"absent, after a child that is owned by no controller": {
+			after(third()), func(s *stage) { s.create(third()) }, decision{apply.VerbNone, apply.ReasonMissing, apply.OutcomeUnchanged},
+		},
+		"after an object that is not in the plan": {
+			deletion(apply.After(third())), ours, decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
+		},
+		"after a deletion that comes after it": {
+			func() apply.Plan {
+				plan := deletion(apply.After(third()))
+				plan.Delete(third(), apply.After(settings()))
+				return plan
+			}(), ours, decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
+		},
 		"absent":                  {deletion(), nil, decision{apply.VerbNone, apply.ReasonMissing, apply.OutcomeUnchanged}},
 		"exists":                  {deletion(), ours, decision{apply.VerbDelete, apply.ReasonPlanned, apply.OutcomeUnchanged}},
 		"exists, after a restart": {deletion(), func(s *stage) { ours(s); s.start("operator") }, decision{apply.VerbDelete, apply.ReasonPlanned, apply.OutcomeUnchanged}},
@@ -41,6 +67,28 @@ func deletionSituations() map[string]situation {
 		"owned by another controller":               {deletion(), controlled, decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed}},
 		"owned by another controller, with Uncontrolled": {
 			deletion(apply.Uncontrolled()), controlled, decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed},
+		},
+		"owned by another controller, with ControlledByAnother": {
+			deletion(apply.ControlledByAnother("2")), controlled, decision{apply.VerbDelete, apply.ReasonPlanned, apply.OutcomeUnchanged},
+		},
+		"owned by another controller, with ControlledByAnother of another UID": {
+			deletion(apply.ControlledByAnother("1")), controlled, decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged},
+		},
+		"owned by another controller, with ControlledByAnother of no UID": {
+			deletion(apply.ControlledByAnother("")), controlled, decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
+		},
+		"owned by another controller, with ControlledByAnother, of an object with another UID": {
+			func() apply.Plan {
+				var plan apply.Plan
+				o := settings()
+				o.UID = "another"
+				plan.Delete(o, apply.ControlledByAnother("2"))
+				return plan
+			}(), controlled, decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged},
+		},
+		"owned by another controller, with ControlledByAnother, without the labels of MatchLabels": {
+			deletion(apply.ControlledByAnother("2"), apply.MatchLabels{"color": "green"}), controlled,
+			decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged},
 		},
 		"without the labels of MatchLabels": {
 			deletion(apply.MatchLabels{"color": "green"}), ours, decision{apply.VerbNone, apply.ReasonNoMatch, apply.OutcomeUnchanged},
@@ -80,10 +128,25 @@ func TestDecideDeletions(t *testing.T) {
 			}
 			p := s.begin(tc.plan)
 			decideAll(p, &pruning{pass: p})
-			r := p.deletions[0].result
+			r := resultAbout(p, "settings")
 			if diff := cmp.Diff(tc.want, decision{r.Verb, r.Reason, r.Outcome}); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%v", diff, r.Err)
 			}
 		})
 	}
+}
+
+// resultAbout returns the result about an object. A deletion that waits is the result of a child.
+func resultAbout(p *pass, name string) apply.ObjectResult {
+	for _, d := range p.deletions {
+		if d.id.Key.Name == name {
+			return d.result
+		}
+	}
+	for _, c := range p.children {
+		if c.id.Key.Name == name {
+			return c.result
+		}
+	}
+	return apply.ObjectResult{}
 }

@@ -93,8 +93,8 @@ func plannedInventory(p *pass) *applyset.Inventory {
 		if ns := c.id.Key.Namespace; ns != "" && ns != p.owner.GetNamespace() && !slices.Contains(inv.Namespaces, ns) {
 			inv.Namespaces = append(inv.Namespaces, ns)
 		}
-		if !c.reach {
-			inv.Finalizer = true
+		if !c.reach || p.order.recorded(c) != "" {
+			inv.Finalizer = true // garbage collection does not delete it, or has no order
 		}
 	}
 	addKeptKinds(p, inv)

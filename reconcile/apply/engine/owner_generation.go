@@ -40,7 +40,7 @@ func statusHasGeneration(e *env, owner client.Object) bool {
 }
 
 // keepsGeneration reports whether the inventory must record the generation of the last completed plan, because the status does not. The
-// first generation is not recorded.
+// first generation is not recorded, and none for an owner without children: there is nothing to prune whose cause it could explain.
 func keepsGeneration(p *pass) bool {
 	generation := p.owner.GetGeneration()
 	m := &p.memory.Metadata
@@ -48,16 +48,22 @@ func keepsGeneration(p *pass) bool {
 		return false
 	}
 	m.StatusHasGeneration = statusHasGeneration(p.env, p.owner)
-	return !m.StatusHasGeneration
+	return !m.StatusHasGeneration && !recordsNothing(p)
 }
 
-// dropsGeneration reports whether the inventory records a generation that the status now records as well. It is then removed, so that the
-// final metadata does not depend on the history.
+// recordsNothing reports whether the owner has no children, according to the inventory and to the plan.
+func recordsNothing(p *pass) bool {
+	known := p.memory.Metadata.Known
+	return (known == nil || known.Empty()) && plannedInventory(p).Empty()
+}
+
+// dropsGeneration reports whether the inventory records a generation that the status now records as well, or although there are no children.
+// It is then removed, so that the final metadata does not depend on the history.
 func dropsGeneration(p *pass) bool {
 	m := &p.memory.Metadata
 	if p.finalize || m.Known == nil || m.Known.Generation == 0 {
 		return false
 	}
 	m.StatusHasGeneration = m.StatusHasGeneration || statusHasGeneration(p.env, p.owner)
-	return m.StatusHasGeneration
+	return m.StatusHasGeneration || recordsNothing(p)
 }

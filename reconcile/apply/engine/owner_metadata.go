@@ -32,6 +32,8 @@ func resolveOwner(p *pass) {
 	switch {
 	case p.group != nil:
 		c.fail(apply.OutcomeFailed, apply.ReasonInvalid, errGroupMetadata)
+	case len(planned.After) > 0:
+		c.fail(apply.OutcomeFailed, apply.ReasonInvalid, errOrderedMetadata)
 	case !onlyKeys(planned.Object):
 		c.fail(apply.OutcomeFailed, apply.ReasonInvalid, errMoreMetadata)
 	default:

@@ -38,6 +38,10 @@ type pass struct {
 	pool       *[]child // the storage of children, released at the end
 	// identity is the hash of the planned objects, their modes, and whether the owner is held.
 	identity uint64
+	// order has what is planned with After, nil for nothing; moved are the planned deletions that are children while they wait, by their
+	// index in the plan.
+	order *order
+	moved map[int]*apply.Deletion
 	// incomplete is the reason why the planned objects are not all known; unknown are the reasons for single kinds.
 	incomplete error
 	unknown    map[schema.GroupKind]error

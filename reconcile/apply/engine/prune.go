@@ -23,6 +23,8 @@ type pruning struct {
 	releases []*plannedRelease
 	// shrunk is the inventory without confirmed entries, if it is known before the execution; nil otherwise.
 	shrunk *applyset.Inventory
+	// leaving are all members that left the plan, also those that are kept or already being deleted.
+	leaving []memberObject
 	// announced reports that the prune is large and explained. The owner records that until the prune is complete.
 	announced bool
 	// held reports that the guard has blocked a part of the prune.
@@ -103,10 +105,11 @@ func (p *pruning) decideSurplus() {
 		l = p.members()
 	}
 	p.listing = l
+	p.leaving = p.notPlanned(l.members)
 	p.decideReleases(l)
 	p.noteSeen(l)
 	p.noteOptedOut(l)
-	surplus := p.leaveUnknown(l, append(p.notPlanned(l.members), p.releasedMembers()...))
+	surplus := p.leaveUnknown(l, append(slices.Clone(p.leaving), p.releasedMembers()...))
 	surplus = p.keepHeldReleases(surplus, apply.VerbRelease) // an object that stays needs no guard
 	if err := unreadableInventory(p.pass, recordedInventory(p.pass)); err != nil {
 		p.block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Cause: err})

@@ -19,11 +19,12 @@ func (p *pruning) notPlanned(members []memberObject) []memberObject {
 		return nil
 	}
 	var out, near []memberObject
+	ordered := orderedIDs(members)
 	for _, m := range members {
 		planned := m.planned && (!p.finalize || p.plan.Hold) // without a hold nothing outlives the owner
 		switch {
 		case planned || p.keepsKind(m.id.GroupKind) || m.optedOut:
-		case p.finalize && m.reached:
+		case p.finalize && m.reached && !ordered[m.id]:
 			near = append(near, m)
 		default:
 			out = append(out, m)
@@ -47,6 +48,11 @@ func (p *pruning) decideMember(m memberObject) *surplusMember {
 	if f := known.FailedIn(memory.Situation{UID: m.uid}, p.now); f != nil {
 		s.result.Reason, s.result.Outcome, s.result.Err = apply.ReasonBackoff, apply.OutcomeFailed, fmt.Errorf("prune: %w", f.Err)
 		s.result.RequeueAfter = f.Until.Sub(p.now)
+		return s
+	}
+	if first := p.comesFirst(m.id); first != nil {
+		s.result.Outcome, s.result.Reason, s.result.WaitsUntil = apply.OutcomeWaiting, apply.ReasonWaiting, first.id.String()+" is gone"
+		s.result.RequeueAfter = confirmAfter
 		return s
 	}
 	s.result.Verb, s.result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
@@ -73,6 +79,10 @@ func (p *pruning) pruneThose(meant func(*surplusMember) bool) (remaining bool) {
 			continue
 		}
 		remaining = true
+		if m.result.Reason == apply.ReasonWaiting {
+			p.requeue(confirmAfter)
+			continue
+		}
 		if m.result.Reason == apply.ReasonTerminating {
 			p.blockHeld(m.memberObject)
 			p.requeue(confirmAfter)
@@ -88,7 +98,7 @@ func (p *pruning) pruneThose(meant func(*surplusMember) bool) (remaining bool) {
 		if c := p.replacedBy(m.memberObject); c != nil {
 			p.block(&apply.PruneBlockedError{
 				Reason: apply.ReasonReplacementFailed, Objects: []string{m.id.String()},
-				Cause: fmt.Errorf("%s: %w", c.id, c.result.Err),
+				Cause: notReplacing(c),
 			})
 			continue
 		}
@@ -170,7 +180,7 @@ func (p *pruning) keepReplaced(surplus []memberObject) []memberObject {
 		p.held = true
 		p.block(&apply.PruneBlockedError{
 			Reason: apply.ReasonReplacementFailed, Objects: []string{m.id.String()},
-			Cause: fmt.Errorf("%s waits until %s", c.id, c.result.WaitsUntil),
+			Cause: notReplacing(c),
 		})
 		return true
 	})
@@ -178,7 +188,15 @@ func (p *pruning) keepReplaced(surplus []memberObject) []memberObject {
 
 // replacedBy returns the planned child that may be the replacement of a member and could not be created, nil if there is none.
 func (p *pruning) replacedBy(m memberObject) *child {
-	return p.replacement(m, func(c *child) bool { return c.result.Err != nil })
+	return p.replacement(m, func(c *child) bool { return c.result.Err != nil || c.result.WaitsUntil != "" })
+}
+
+// notReplacing is why a planned child was not created.
+func notReplacing(c *child) error {
+	if c.result.Err != nil {
+		return fmt.Errorf("%s: %w", c.id, c.result.Err)
+	}
+	return fmt.Errorf("%s waits until %s", c.id, c.result.WaitsUntil)
 }
 
 // replacement returns the planned child that may be the missing replacement of a member, nil if there is none. It has the same kind and

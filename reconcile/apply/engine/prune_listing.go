@@ -263,22 +263,23 @@ func (p *pruning) listFar(l *listing, kinds []*intent.Kind, far []string) {
 
 // addUnseen adds written members that no list shows yet.
 func (p *pruning) addUnseen(l *listing) {
-	found := map[applyset.ObjectID]struct{}{}
+	listed := map[applyset.ObjectID]struct{}{}
 	for i := range l.members {
-		found[l.members[i].id] = struct{}{}
+		listed[l.members[i].id] = struct{}{}
 	}
 	for id, m := range p.memory.Children {
-		if _, known := found[id]; known || m.UID() == "" || m.Ours() != m.UID() || !m.Pending() || (m.Mode() != apply.Own && m.Mode() != apply.Once) {
+		if _, known := listed[id]; known || m.UID() == "" || m.Ours() != m.UID() || !m.Pending() || (m.Mode() != apply.Own && m.Mode() != apply.Once) {
 			continue
 		}
 		planned := m.InPass(p.memory.Pass)
-		proven, version, err := p.provesRemembered(id, m, planned)
+		proven, found, err := p.provesRemembered(id, m, planned)
 		if err != nil {
 			p.listFailed(l, id.GroupKind, err)
 		}
 		if proven {
+			after, _ := applyset.ParseContributions(found.Annotations[applyset.AfterAnnotation])
 			l.members = append(l.members, memberObject{
-				id: id, gvk: m.GVK(), uid: m.UID(), version: version, planned: planned,
+				id: id, gvk: m.GVK(), uid: m.UID(), version: found.ResourceVersion, planned: planned, after: after,
 				holdsData: p.env.holdsData(id.GroupKind) || (m.SentOnce() && id.GroupKind == secrets),
 			})
 		}

@@ -41,6 +41,8 @@ type memberObject struct {
 	holdsData bool
 	// reached reports that garbage collection deletes the object with the owner.
 	reached bool
+	// after are the objects that the object is deleted before.
+	after []applyset.ObjectID
 	// optedOut reports that the object has the opt-out annotation.
 	optedOut bool
 	// allowPrune is the value of the allow-prune annotation on a child of a group, which is not an object and cannot have annotations.
@@ -144,16 +146,17 @@ func (p *pruning) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bo
 	return provesMember(p.pass, found, remembered), nil
 }
 
-// provesRemembered reports whether a child that no list shows is still one, and in which version. An unplanned child is read live.
-func (p *pruning) provesRemembered(id applyset.ObjectID, m *memory.Child, planned bool) (proven bool, version string, err error) {
+// provesRemembered reports whether a child that no list shows is still one, and returns its metadata. An unplanned child is read live; the
+// metadata of a planned one is empty.
+func (p *pruning) provesRemembered(id applyset.ObjectID, m *memory.Child, planned bool) (proven bool, found *metav1.PartialObjectMetadata, err error) {
 	if planned {
-		return true, "", nil // the list does not decide about it
+		return true, &metav1.PartialObjectMetadata{}, nil // the list does not decide about it
 	}
-	found, err := p.liveMetadata(m.GVK(), id.Key)
+	found, err = p.liveMetadata(m.GVK(), id.Key)
 	if err != nil || found == nil || !m.Known(found.UID) {
-		return false, "", err
+		return false, nil, err
 	}
-	return provesMember(p.pass, found, m.Ours()), found.ResourceVersion, nil
+	return provesMember(p.pass, found, m.Ours()), found, nil
 }
 
 func (p *pruning) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
@@ -168,6 +171,7 @@ func (p *pruning) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberO
 	controller := metav1.GetControllerOfNoCopy(o)
 	m.reached = controller != nil && controller.UID == p.owner.GetUID()
 	m.optedOut, m.finalizers = optedOut(p.pass, o), o.GetFinalizers()
+	m.after, _ = applyset.ParseContributions(o.GetAnnotations()[applyset.AfterAnnotation])
 	if p.group != nil {
 		m.allowPrune = o.GetAnnotations()[p.keys.AllowPrune]
 	}

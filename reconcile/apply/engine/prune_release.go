@@ -130,6 +130,11 @@ func (p *pruning) decideRelease(r *plannedRelease) error {
 	if r.result.Verb == apply.VerbRelease && deletedWithPart(p.pass, found) {
 		r.result.Verb, r.result.HoldsData = apply.VerbPrune, p.env.holdsData(r.id.GroupKind)
 	}
+	if r.result.Verb != apply.VerbNone && p.comesFirst(r.id) != nil {
+		r.keep()
+		r.later = true
+		p.requeue(confirmAfter)
+	}
 	return nil
 }
 

@@ -90,6 +90,9 @@ func (p *pruning) remaining(l *listing, kept []applyset.ObjectID) *applyset.Inve
 		}
 	}
 	wanted.Normalise()
+	if wanted.Empty() {
+		wanted.Generation = 0 // it explains a later prune, and nothing is left to prune
+	}
 	return wanted
 }
 

@@ -62,7 +62,9 @@ var (
 	errGroupMetadata = intent.PlanError("metadata: a group is no object and has none; leave Metadata out of its plan")
 	// errMoreMetadata is the error for planned fields of the owner that a plan may not set.
 	errMoreMetadata = intent.PlanError("metadata: want only labels, annotations and finalizers of the owner")
-	errPlannedOwner = intent.PlanError("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
+	// errOrderedMetadata is the error for planned metadata of the owner that comes after a child.
+	errOrderedMetadata = intent.PlanError("metadata: the metadata of the owner is written before its children; want WaitUntil instead of After")
+	errPlannedOwner    = intent.PlanError("child: it is the owner itself; plan its labels, annotations and finalizers with Metadata")
 )
 
 // resolveAll resolves kind, name, hash and memory of the children.
@@ -84,6 +86,7 @@ func (p *pass) resolveAll() {
 		}
 	}
 	p.identifyKept()
+	resolveOrder(p)
 	for gk, cause := range p.plan.Unknown {
 		p.markUnknown(gk, cause)
 	}

@@ -35,6 +35,10 @@ func writeOwner(p *pass) {
 
 // writeChildren sends the requests of the children, rank by rank.
 func writeChildren(p *pass) {
+	if p.order != nil {
+		p.order.write(p)
+		return
+	}
 	var ranks map[int][]*child
 	for _, c := range p.children {
 		if c.action != actionNone {
@@ -48,16 +52,21 @@ func writeChildren(p *pass) {
 		return
 	}
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
-		ready := ranks[rank][:0]
-		for _, c := range ranks[rank] {
-			if err := checkNeeds(p, c); err != nil {
-				c.failed(apply.OutcomeBlocked, err)
-				continue
-			}
-			ready = append(ready, c)
-		}
-		writeParallel(p, ready)
+		writeReady(p, ranks[rank])
 	}
+}
+
+// writeReady sends the requests of children that do not depend on each other, except those whose namespace or definition failed.
+func writeReady(p *pass, children []*child) {
+	ready := children[:0]
+	for _, c := range children {
+		if err := checkNeeds(p, c); err != nil {
+			c.failed(apply.OutcomeBlocked, err)
+			continue
+		}
+		ready = append(ready, c)
+	}
+	writeParallel(p, ready)
 }
 
 // writeParallel sends requests concurrently, with the number of workers in the options.

@@ -131,6 +131,9 @@ func (p *pass) split(plan *apply.Plan) error {
 			errs = append(errs, &NotDeclaredError{Kind: o.Kind})
 		case o.Name == "" || len(o.Name) > maxKey || !utf8.ValidString(o.Name):
 			errs = append(errs, invalid("external %s: want a key of 1 to %d bytes in UTF-8, got %.40q", o.Kind, maxKey, o.Name))
+		case len(child.After) > 0:
+			errs = append(errs, health.NewError(health.ProgramError, "InvalidPlan",
+				fmt.Sprintf("external %s: After orders objects of the cluster, want WaitUntil", one.id), nil))
 		case seen[one.id]:
 			errs = append(errs, invalid("external %s is planned twice", one.id))
 		}

@@ -350,6 +350,10 @@ func TestRefusals(t *testing.T) {
 	other := external.New("Topic", &server{}, external.Options{})
 	for name, plan := range map[string]reconcile.PlanResult{
 		"Twice": b.plan("a", "a"), "NoKey": b.plan(""), "LongKey": b.plan(string(make([]byte, 600))),
+		"Ordered": func() (p reconcile.PlanResult) {
+			b.databases.Ensure(&p, "a", database{}, apply.After(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+			return p
+		}(),
 		"Undeclared": func() (p reconcile.PlanResult) { other.Ensure(&p, "a", database{}); return p }(),
 	} {
 		if calls, result := b.pass(b.owner, plan); result.OwnerErr == nil || len(calls) > 0 {

@@ -26,6 +26,10 @@ const (
 // belongs to no owner.
 const SharedAnnotation = "reconcilekit.dev/shared"
 
+// AfterAnnotation is on a child that its plan has ordered behind other objects, see apply.After. The value lists these objects in the form of
+// FormatContributions. The child is deleted before them, also when no plan names it any more.
+const AfterAnnotation = "reconcilekit.dev/after"
+
 // Keys are the names of the labels and annotations of one inventory. An owner can have the names of KEP-3659 only once: the first
 // controller that records children of an owner uses them, and other controllers use names of their own.
 type Keys struct {

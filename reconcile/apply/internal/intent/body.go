@@ -20,6 +20,8 @@ type Marks struct {
 	// Shared marks an object that several owners share; Sharing is the group that has a part in it, empty for none.
 	Shared  bool
 	Sharing string
+	// After is the value of the annotation with the objects that the child is deleted before, empty for none.
+	After string
 	// Owner is the controller reference, nil for none.
 	Owner map[string]any
 }
@@ -106,6 +108,9 @@ func (m Marks) Add(body map[string]any) {
 	}
 	if m.Sharing != "" {
 		below(below(body, "metadata"), "annotations")[groupkey.SharingAnnotation(m.Sharing)] = m.Sharing
+	}
+	if m.After != "" {
+		below(below(body, "metadata"), "annotations")[applyset.AfterAnnotation] = m.After
 	}
 	if m.Owner != nil {
 		addOwner(below(body, "metadata"), m.Owner)

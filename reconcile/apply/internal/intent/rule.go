@@ -22,7 +22,7 @@ func removable(path fieldset.Path) bool {
 			return false
 		}
 		key := steps[name]
-		return key != "" && key != applyset.PartOfLabel && key != applyset.SharedAnnotation && !strings.HasPrefix(key, apply.GroupAnnotation)
+		return key != "" && key != applyset.PartOfLabel && key != applyset.SharedAnnotation && key != applyset.AfterAnnotation && !strings.HasPrefix(key, apply.GroupAnnotation)
 	}
 	return true
 }
