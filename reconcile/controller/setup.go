@@ -173,15 +173,23 @@ func (c *Controller) observer(
 	return observer, nil
 }
 
+// clock returns the clock of the options, else that of the manager, else the real one.
+func (c *Controller) clock(mgr manager.Manager) clock.PassiveClock {
+	if c.options.Clock != nil {
+		return c.options.Clock
+	}
+	if timed, ok := mgr.(clocked); ok {
+		if found := timed.GetClock(); found != nil {
+			return found
+		}
+	}
+	return clock.RealClock{}
+}
+
 // withDefaults returns the options with defaults.
 func (c *Controller) withDefaults(mgr manager.Manager) Options {
 	o := c.options
-	if timed, ok := mgr.(clocked); ok && o.Clock == nil {
-		o.Clock = timed.GetClock()
-	}
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
+	o.Clock = c.clock(mgr)
 	if o.Apply.Clock == nil {
 		o.Apply.Clock = o.Clock
 	}
@@ -211,7 +219,11 @@ func (c *Controller) pipeline(
 		return nil, fmt.Errorf("controller %q: %w", c.name, err)
 	}
 	reads.Announce, reads.AnnounceOwner = engine.Announce, reads.Outside.Announces(engine.AnnounceOwner)
-	return c.phases.pipeline(c.assembled(mgr, reads, options, engine, writer))
+	config := c.assembled(mgr, reads, options, engine, writer)
+	if c.store == nil { // a group has no annotations
+		config.Retry, config.Acknowledge = engine.Retry, acknowledge(writesOf(mgr, reads), reads.Kinds[0].GroupVersionKind, options.Apply.FieldManager)
+	}
+	return c.phases.pipeline(config)
 }
 
 // writesOf returns the client that writes, and reads from the cache.
@@ -265,6 +277,7 @@ func (c *Controller) watch(
 	mgr manager.Manager, controller ctrlcontroller.Controller, reads *tracked.Reads, joins *groups.Joined, woken *trigger.Triggers, synced *observe.Caches,
 ) error {
 	var optional []*watching.Watcher
+	requests := &trigger.Requests{Clock: c.clock(mgr)}
 	sources := slices.Clone(c.sources)
 	if c.store != nil {
 		sources = append(sources, c.store.Source())
@@ -276,6 +289,7 @@ func (c *Controller) watch(
 		w := &watching.Watcher{
 			Logger: mgr.GetLogger().WithValues("controller", c.name),
 			Kind:   k, Owner: reads.Kinds[0], Tracker: reads.Tracker, Triggers: woken, Statuses: &reads.Statuses,
+			Requests: requests,
 		}
 		if c.store != nil {
 			w.Groups = c.store

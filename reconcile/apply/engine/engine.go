@@ -87,6 +87,10 @@ func (e *Engine) Confirm(ctx context.Context, owner client.Object) error {
 	return confirmOwner(p)
 }
 
+// Retry ends the delays that follow refused requests for the owner: the next [Engine.Apply] repeats them. It keeps the delays between
+// recreations, which delete objects.
+func (e *Engine) Retry(owner types.UID) { e.memory.Retry(owner) }
+
 // Forget releases the memory of a deleted owner.
 func (e *Engine) Forget(owner types.UID) {
 	e.memory.Forget(owner)

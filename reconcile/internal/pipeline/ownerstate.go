@@ -28,6 +28,7 @@ type state struct {
 	types   []string            // of the conditions that this process has set and that may be stored
 	unkept  *[]metav1.Condition // conditions of the last pass that the owner's type does not keep
 	paused  bool
+	handled string   // the last request of a reconciliation that this process has handled
 	failure *failure // nil if the last pass had no error to log
 }
 
@@ -128,6 +129,25 @@ func (o *owners) Pause(owner client.Object, paused bool) (changed bool) {
 	last.paused = paused
 	o.owners[key] = last
 	return true
+}
+
+// Handled reports whether this process has handled the request.
+func (o *owners) Handled(owner client.Object, token string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	last := o.owners[client.ObjectKeyFromObject(owner)]
+	return last.uid == owner.GetUID() && last.handled == token
+}
+
+// Handle records that this process has handled the request.
+func (o *owners) Handle(owner client.Object, token string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := client.ObjectKeyFromObject(owner)
+	if last, known := o.owners[key]; known && last.uid == owner.GetUID() {
+		last.handled = token
+		o.owners[key] = last
+	}
 }
 
 // NewFailure records the errors of a pass and reports whether to log them: they differ from the last logged ones, or

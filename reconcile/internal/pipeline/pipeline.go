@@ -81,6 +81,11 @@ type Config struct {
 	// FormerManagers are the field managers with which earlier versions of the operator wrote the status. Their conditions are treated as
 	// those of FieldManager.
 	FormerManagers []string
+	// Retry makes the Applier repeat refused writes of the owner, without the delay that follows a refusal. Nil repeats none.
+	Retry func(owner types.UID)
+	// Acknowledge stores that a requested reconciliation of the owner has ended, and returns the metadata of the owner after the write. Nil
+	// ignores requests.
+	Acknowledge func(ctx context.Context, owner client.Object, token string) (client.Object, error)
 	// Recorder announces condition transitions; nil announces none.
 	Recorder events.EventRecorder
 	// Observer receives the events of phases and passes. Optional.

@@ -51,11 +51,18 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 	if p.owners.Stale(owner, now, p.LagDeadline) {
 		return ctrl.Result{RequeueAfter: freshness.Poll}, nil
 	}
+	token := p.requested(owner)
+	if token != "" {
+		p.retry(request, owner)
+	}
 	switch {
 	case !owner.GetDeletionTimestamp().IsZero():
 		pass.finalize(ctx, &report)
 	case !pass.migrate(ctx, &report):
 		pass.reconcile(ctx, &report)
+	}
+	if token != "" && pass.ended(&report) {
+		pass.acknowledge(ctx, &report, token)
 	}
 	report.Plan, report.Components = pass.plan, pass.components
 	return p.conclude(ctx, &report)

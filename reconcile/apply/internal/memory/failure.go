@@ -69,3 +69,16 @@ func Backoff(count int, limit time.Duration) time.Duration {
 	}
 	return min(d, limit)
 }
+
+// retry ends the delays of the child. The counts remain, so that another failure has a longer delay than the one before.
+func (m *Child) retry() {
+	if m.failure != nil {
+		m.failure.Until = time.Time{}
+	}
+	if m.contest != nil {
+		m.contest.Until = time.Time{}
+	}
+	if m.losses != nil {
+		m.losses.until = time.Time{}
+	}
+}

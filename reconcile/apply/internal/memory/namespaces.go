@@ -40,3 +40,10 @@ func (n *Namespaces) Created(namespace string) {
 	defer n.mu.Unlock()
 	delete(n.until, namespace)
 }
+
+// Retry ends all waits.
+func (n *Namespaces) Retry() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.until = nil
+}

@@ -110,6 +110,22 @@ func (m *Store) CopyOf(owner client.Object) *Owner {
 	return known.clone()
 }
 
+// Retry ends the delays that follow refused requests for the owner.
+func (m *Store) Retry(uid types.UID) {
+	m.mu.Lock()
+	o := m.owners[uid]
+	m.mu.Unlock()
+	if o == nil {
+		return
+	}
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	o.Namespaces.Retry()
+	for _, child := range o.Children {
+		child.retry()
+	}
+}
+
 // Forget releases the memory of an owner.
 func (m *Store) Forget(uid types.UID) {
 	m.mu.Lock()

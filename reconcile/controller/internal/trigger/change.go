@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // Change is an event: an object before and after, one of them nil if it does not exist.
@@ -53,7 +55,7 @@ func WakesItself(c Change) bool {
 		before.GetUID() != after.GetUID() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
 		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
-		!maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
+		!pipeline.SameAnnotations(before.GetAnnotations(), after.GetAnnotations()) ||
 		!slices.Equal(before.GetFinalizers(), after.GetFinalizers())
 }
 

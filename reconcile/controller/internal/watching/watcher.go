@@ -49,6 +49,7 @@ type Watcher struct {
 	Triggers *trigger.Triggers
 	Groups   Groups                // the reconciled groups; nil for owners that are objects
 	Statuses *trigger.StatusWrites // of the owners
+	Requests *trigger.Requests     // of reconciliations of the owners; nil does not limit them
 	stop     context.CancelFunc    // of the running watch of an optional kind, nil while the kind is absent
 
 	Announce func(before, after client.Object) // passes children to the engine; nil if there are none
@@ -103,6 +104,7 @@ func (w *Watcher) delete(ctx context.Context, e event.DeleteEvent, q Queue) {
 	w.Kind.Panics.Forget(e.Object)
 	if w.Kind == w.Owner {
 		w.Statuses.Forget(client.ObjectKeyFromObject(e.Object))
+		w.Requests.Forget(client.ObjectKeyFromObject(e.Object))
 		if w.Left != nil && w.Kind.Finalizes(e.Object) {
 			w.Left(client.ObjectKeyFromObject(e.Object))
 		}
@@ -142,11 +144,12 @@ func (w *Watcher) wake(q Queue, owner types.NamespacedName, c trigger.Change) {
 		return
 	}
 	w.Triggers.NoteEdit(owner)
+	delay := w.Requests.Delay(owner, c)
 	if prioritised, ok := q.(priorityqueue.PriorityQueue[ctrl.Request]); ok {
-		prioritised.AddWithOpts(priorityqueue.AddOpts{Priority: new(PriorityEdit)}, request)
+		prioritised.AddWithOpts(priorityqueue.AddOpts{Priority: new(PriorityEdit), After: delay}, request)
 		return
 	}
-	q.Add(request) // the manager does not use priorities
+	q.AddAfter(request, delay) // the manager does not use priorities
 }
 
 // edited reports whether the event is an edit of the owner.
