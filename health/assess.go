@@ -2,6 +2,7 @@ package health
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,7 +96,8 @@ type evaluation struct {
 	named   *part // the first failing component, preferably one without a name
 	reason  string
 	message string
-	waiting string // message of a progressing part without a name; only the summary shows it
+	waiting string   // message of a progressing part without a name; only the summary shows it
+	waits   []string // the components with names that are neither ready nor failing, and their messages
 }
 
 // Summarize sets the summary condition Ready and returns the assessment. It covers the observed components and every other condition set
@@ -129,7 +131,7 @@ func (a *Assessor) Summarize() Assessment {
 		out.State = worst(v.worst, Degraded)
 		m.MarkFalse(conditions.Ready, reasonInfrastructure, textInfrastructure, conditions.AsError)
 	default:
-		m.MarkFalse(conditions.Ready, reasonProgressing, cmp.Or(v.waiting, textProgressing))
+		m.MarkFalse(conditions.Ready, reasonProgressing, cmp.Or(v.waiting, waitingFor(v.waits)))
 	}
 	if len(a.retry) > 0 {
 		out.Retry = &retryError{Errors: a.retry}
@@ -149,16 +151,51 @@ func (a *Assessor) evaluate() evaluation {
 		if state.Failing() && (v.named == nil || p.name == "" && v.named.name != "") {
 			v.named, v.reason, v.message = p, reason, sentence(p.name, message)
 		}
-		if p.name == "" && state == Progressing {
+		switch {
+		case p.name == "" && state == Progressing:
 			v.waiting = cmp.Or(v.waiting, message)
+		case p.name != "" && state != Ready && !state.Failing():
+			v.waits = append(v.waits, p.label(message))
 		}
 	}
 	for c := range a.manager.EachManaged {
 		if c.Status != metav1.ConditionTrue && a.foreign(c.Type) {
 			v.worst = worst(v.worst, Progressing)
+			v.waits = append(v.waits, labelled(strings.TrimSuffix(c.Type, conditions.Ready), c.Message))
 		}
 	}
 	return v
+}
+
+// label returns the component, its object and the message of its condition.
+func (p *part) label(message string) string {
+	if text, found := strings.CutPrefix(message, p.object+": "); found && p.object != "" {
+		return labelled(p.name+"/"+p.object, text)
+	}
+	return labelled(p.name, message)
+}
+
+func labelled(name, message string) string {
+	if message == "" {
+		return name
+	}
+	return name + ": " + message
+}
+
+// maxWaits is the number of components that the summary names.
+const maxWaits = 3
+
+// waitingFor returns the message of a summary that waits for the components.
+func waitingFor(waits []string) string {
+	if len(waits) == 0 {
+		return textProgressing
+	}
+	shown := waits[:min(len(waits), maxWaits)]
+	text := "Waiting for " + strings.Join(shown, "; ")
+	if more := len(waits) - len(shown); more > 0 {
+		text += "; and " + strconv.Itoa(more) + " more"
+	}
+	return conditions.Bound(text)
 }
 
 // contribution returns the part of a component in the summary.

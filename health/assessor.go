@@ -42,6 +42,7 @@ type Assessor struct {
 // part is an observed component.
 type part struct {
 	name       string // a valid prefix of a condition type; empty for a failure without a name
+	object     string
 	state      State
 	reason     string
 	message    string
@@ -135,7 +136,7 @@ func (a *Assessor) Observe(components ...Component) {
 func (a *Assessor) take(c *Component) *part {
 	list := c.Categorized()
 	fresh := part{
-		name: typeName(c.Name), state: c.State, reason: c.Reason, message: c.Message,
+		name: typeName(c.Name), object: c.Object, state: c.State, reason: c.Reason, message: c.Message,
 		dependency: c.Dependency, immediate: c.Immediate, errors: list,
 	}
 	fresh.complete()
@@ -170,6 +171,7 @@ func (p *part) complete() {
 	if p.name == "" && len(p.errors) > 1 { // no component's condition shows the others
 		p.message += fmt.Sprintf(" (and %d more)", len(p.errors)-1)
 	}
+	p.message = about(p.object, p.state, p.message)
 	if len(p.errors) > 0 || p.state.Failing() {
 		p.message = text.Scrub(p.message)
 	}

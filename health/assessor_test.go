@@ -88,7 +88,7 @@ func TestCategories(t *testing.T) {
 			State: health.Failed,
 		}, true},
 		health.MissingDownstreamDependency: {outcome{
-			Conditions: []string{"Ready=False Progressing: Waiting for components to become ready", component},
+			Conditions: []string{"Ready=False Progressing: Waiting for X: what is wrong", component},
 			State:      health.Progressing,
 		}, false},
 		health.ResourceExhaustion: {outcome{
@@ -210,7 +210,7 @@ func TestGrace(t *testing.T) {
 			summary: "InfrastructureReason: Component " + outage, state: health.Degraded,
 		},
 		"progressing is kept": {
-			before: busy, now: down, condition: "Busy: 2 of 3", summary: "Progressing: Waiting for components to become ready",
+			before: busy, now: down, condition: "Busy: 2 of 3", summary: "Progressing: Waiting for Server: 2 of 3",
 			state: health.Progressing, requeue: 10 * time.Second,
 		},
 		"a failure is kept": {
@@ -314,5 +314,62 @@ func TestRetryError(t *testing.T) {
 	}})
 	if want := "2 errors: Net: down (dial tcp: refused); UnknownError: boom"; got.Retry != want {
 		t.Errorf("retry = %s, want %s", got.Retry, want)
+	}
+}
+
+// TestWaitingSummary: the summary names the first components that it waits for.
+func TestWaitingSummary(t *testing.T) {
+	t.Parallel()
+	busy := func(name, object, message string) health.Component {
+		return health.Component{Name: name, Object: object, State: health.Progressing, Reason: "Busy", Message: message}
+	}
+	ready := health.Component{Name: "Ready", Object: "r", Message: "fine"}
+	for name, test := range map[string]struct {
+		components []health.Component
+		want       string
+	}{
+		"one": {[]health.Component{busy("Server", "", "2 of 3")}, "Waiting for Server: 2 of 3"},
+		"one object of a kind": {
+			[]health.Component{ready, busy("Deployment", "web", "1 of 3 replicas are ready")},
+			"Waiting for Deployment/web: 1 of 3 replicas are ready",
+		},
+		"an object without a message": {[]health.Component{busy("Deployment", "web", "")}, "Waiting for Deployment/web"},
+		"the worst of two objects": {
+			[]health.Component{
+				busy("Deployment", "web", "w"), {Name: "Deployment", Object: "db", State: health.Pending, Reason: "Held", Message: "d"},
+			},
+			"Waiting for Deployment/db: d",
+		},
+		"no message":  {[]health.Component{busy("Server", "", "")}, "Waiting for Server"},
+		"an upstream": {[]health.Component{{Name: "Site", Dependency: health.Upstream, State: health.Pending}}, "Waiting for Site"},
+		"three": {
+			[]health.Component{busy("A", "", "1"), busy("B", "b", "2"), busy("C", "", "3")}, "Waiting for A: 1; B/b: 2; C: 3",
+		},
+		"five": {
+			[]health.Component{busy("A", "", "1"), busy("B", "", "2"), busy("C", "", "3"), busy("D", "", "4"), busy("E", "", "5")},
+			"Waiting for A: 1; B: 2; C: 3; and 2 more",
+		},
+		"a missing object that is being created": {
+			[]health.Component{{Name: "Service", Object: "web", Errors: []error{
+				health.NewError(health.MissingDownstreamDependency, "NotFound", "it does not exist yet", nil),
+			}}},
+			"Waiting for Service/web: it does not exist yet",
+		},
+		"a part without a name": {
+			[]health.Component{busy("A", "", "1"), {State: health.Progressing, Message: "Waiting for the lease"}}, "Waiting for the lease",
+		},
+		"a failure": {
+			[]health.Component{busy("A", "", "1"), {Name: "B", Object: "b", State: health.Failed, Message: "broken"}},
+			"Component B is not ready: b: broken",
+		},
+		"ready": {[]health.Component{ready}, "All components are ready"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stored, _ := pass(nil, 1, health.Options{Now: start}, test.components)
+			if diff := cmp.Diff(test.want, meta.FindStatusCondition(stored, conditions.Ready).Message); diff != "" {
+				t.Errorf("message of Ready (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -15,6 +15,9 @@ type Component struct {
 	// Name determines the condition type `<Name>Ready`, for example "Server"; characters that a condition type cannot contain are removed. A
 	// component with neither a name nor a failure is ignored. A failure without a name counts, but has no condition of its own.
 	Name string
+	// Object is the name of the object that the component reports, for a component that stands for several, such as the Deployments of an
+	// owner. Unless it is ready, its message starts with the name. Optional.
+	Object string
 	// State of the component. Default: derived from the errors.
 	State State
 	// Reason of its condition. Default: that of the first error, else "Ready".
@@ -64,17 +67,23 @@ func (c Component) GetReason() string {
 	return string(c.GetState())
 }
 
-// GetMessage returns Message, else that of the first error, else "".
+// GetMessage returns Message, else that of the first error, else "". Unless the component is ready, the message starts with Object.
 func (c Component) GetMessage() string {
-	if c.Message != "" {
-		return c.Message
-	}
-	for _, err := range c.Errors {
-		if e := Categorize(err); e != nil && e.Message != "" {
-			return e.Message
+	message := c.Message
+	for i := 0; i < len(c.Errors) && message == ""; i++ {
+		if e := Categorize(c.Errors[i]); e != nil {
+			message = e.Message
 		}
 	}
-	return ""
+	return about(c.Object, c.GetState(), message)
+}
+
+// about returns the message with the name of the object, unless the object is ready.
+func about(object string, state State, message string) string {
+	if object == "" || state == Ready {
+		return message
+	}
+	return object + ": " + message
 }
 
 // Categorized returns the errors with their categories, in order; nil for none. A plain join (errors.Join, the error in

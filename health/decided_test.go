@@ -68,7 +68,7 @@ var decided = map[string]vectors.Decision{
 		"quirk: the grace period also keeps a condition that is not True; meanwhile DependenciesReachable has the cause",
 		`{"steps": [{},
 			{"conditions": [{"message": "Cannot reach dependencies: down"}, {"reason": "Busy", "message": "w"},
-				{"reason": "Progressing", "message": "Waiting for components to become ready"}],
+				{"reason": "Progressing", "message": "Waiting for Model: w"}],
 				"events": ["Warning InfrastructureError Cannot reach dependencies: down"], "status": "Pending"}]}`,
 	},
 

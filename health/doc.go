@@ -52,5 +52,5 @@
 //	AuthValid              AuthenticationValid     AuthError
 //	ConfigValid            ConfigurationValid      InvalidSpec, ReferenceNotFound
 //
-// If a component without a name has the error, its reason replaces InvalidSpec.
+// If a component without a name has the error, its reason replaces InvalidSpec. The message of Progressing names the first three components.
 package health

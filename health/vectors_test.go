@@ -33,6 +33,7 @@ func transform(t *testing.T, v vectors.Vector) any {
 	before := map[string]map[string]any{}
 	for _, step := range want.(map[string]any)["steps"].([]any) {
 		s := step.(map[string]any)
+		nameWaits(s)
 		changed := []string{}
 		for _, c := range s["conditions"].([]any) {
 			c := c.(map[string]any)
@@ -65,6 +66,34 @@ func transform(t *testing.T, v vectors.Vector) any {
 		sortByType(s["conditions"].([]any))
 	}
 	return want
+}
+
+// nameWaits names the components in the message of a summary that waits for them.
+func nameWaits(step map[string]any) {
+	const recorded = "Waiting for components to become ready"
+	var summary map[string]any
+	var waits []string
+	for _, c := range step["conditions"].([]any) {
+		c := c.(map[string]any)
+		name, component := strings.CutSuffix(c["type"].(string), "Ready")
+		switch {
+		case c["type"] == "Ready":
+			summary = c
+		case component && c["status"] != "True":
+			waits = append(waits, name+": "+c["message"].(string))
+		}
+	}
+	if summary == nil || summary["message"] != recorded {
+		return
+	}
+	want := "Waiting for " + strings.Join(waits, "; ")
+	summary["message"] = want
+	for _, events := range []any{step["transitionEvents"], step["recurringEvents"]} {
+		events := events.([]any)
+		for i := range events {
+			events[i] = strings.ReplaceAll(events[i].(string), recorded, want)
+		}
+	}
 }
 
 // keepMessages replaces the recorded messages by those of the error, which contain its category.

@@ -10,8 +10,8 @@
 //  2. FetchRemoteState reads with a reader that records each read. Errors are returned inside [FetchResult].
 //  3. ComposeState derives the observation ([Composer], optional).
 //  4. PlanResources returns the complete desired state, or an error.
-//  5. GetComponentHealth returns the health of each component ([Observation], optional; by default the engine inspects
-//     the children after step 6).
+//  5. GetComponentHealth returns the health of each component ([Observation], optional; without it the engine inspects the
+//     children after step 6, and with InspectChildren of controller.Options it does both).
 //  6. The engine applies the plan, unless an error of planning, of the owner's spec, of a read or of an upstream component
 //     blocks it. The health of the owner's own children never blocks it.
 //  7. The engine sets the conditions, calls DecorateStatus ([StatusDecorator], optional) and sets the summary and

@@ -79,7 +79,8 @@ type Composer[T Owner, F, O any] interface {
 }
 
 // Observation is implemented by observations that report the health of the owner's components. Without it the engine
-// inspects the applied children and reports them by kind, such as with the condition DeploymentReady; see controller.New.
+// inspects the applied children and reports them by kind, such as with the condition DeploymentReady; see controller.New. To
+// report components next to the children, set InspectChildren of controller.Options.
 type Observation interface {
 	// GetComponentHealth returns one Component for each part that the owner consists of or depends on. It must not read.
 	// With an empty list the owner is Ready unless a phase, a read or a write fails.

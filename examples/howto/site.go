@@ -32,6 +32,7 @@ type pass = reconcile.ReconcileContext[*v1.Website]
 
 // observed is the observed state of a website.
 type observed struct {
+	site      *v1.Website
 	account   reconcile.FetchResult[map[string][]byte]
 	volume    reconcile.FetchResult[*corev1.PersistentVolumeClaim]
 	announced reconcile.FetchResult[*batchv1.Job]
@@ -54,12 +55,13 @@ func websites() *controller.Controller {
 		Owns(&corev1.PersistentVolumeClaim{}).
 		Owns(&batchv1.Job{}).
 		Reads(&corev1.Namespace{}).
-		Options(controller.Options{Finalizer: "website.example.com/backup"}).Build()
+		Options(controller.Options{Finalizer: "website.example.com/backup", InspectChildren: true}).Build()
 }
 
 // FetchRemoteState reads the account (with a new password if there is none), the volume, and the backup of a website that is being
 // deleted.
 func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (o observed) {
+	o.site = rc.Object
 	o.account = secrets.Fetch(ctx, r, named(rc.Object, "account"), secrets.Keys{
 		"username": secrets.Literal("editor"),
 		"password": secrets.Random(24),
@@ -73,9 +75,12 @@ func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc p
 	return o
 }
 
-// GetComponentHealth returns the health of each part.
+// GetComponentHealth returns the health of the account and of the announcement, in addition to that of the children.
 func (o observed) GetComponentHealth(context.Context) []health.Component {
-	return []health.Component{o.account.Upstream("Account", nil)}
+	return []health.Component{
+		o.account.Upstream("Account", nil),
+		announcement.Health("Announcement", o.site, o.announced, announcementKey(o.site)),
+	}
 }
 
 // PlanResources lists the desired objects.
@@ -108,8 +113,13 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 
 // announce plans the Job that sends the text to subscribers.
 func announce(plan *reconcile.PlanResult, site *v1.Website, announced reconcile.FetchResult[*batchv1.Job]) {
+	announcement.Plan(plan, site, announced, announcementKey(site), job(site, "announcement", site.Spec.Text))
+}
+
+// announcementKey returns the key of the announcement: another text is announced again.
+func announcementKey(site *v1.Website) string {
 	text := sha256.Sum256([]byte(site.Spec.Text))
-	announcement.Plan(plan, site, announced, hex.EncodeToString(text[:8]), job(site, "announcement", site.Spec.Text))
+	return hex.EncodeToString(text[:8])
 }
 
 // Finalize runs a backup before the website is deleted. In a namespace that is being deleted nothing can be created.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -23,8 +22,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -34,14 +31,16 @@ import (
 )
 
 var env = &environment.Environment{
-	CRDPaths: []string{"config/crd"}, Scheme: runtime.NewScheme(), Audit: true,
+	CRDPaths: []string{"config/crd"}, Audit: true,
 	AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
 }
 
 func TestMain(m *testing.M) {
-	if err := errors.Join(scheme.AddToScheme(env.Scheme), v1.AddToScheme(env.Scheme)); err != nil {
+	scheme, err := website().Scheme()
+	if err != nil {
 		panic(err)
 	}
+	env.Scheme = scheme
 	ctrl.SetLogger(logr.Discard())
 	os.Exit(env.Main(m))
 }

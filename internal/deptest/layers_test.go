@@ -47,7 +47,7 @@ func layers() map[string][]string {
 		"reconcile/external":               append(slices.Clone(all), "reconcile/internal/external"),
 		"reconcile/admission":              {"defaulting"},
 		"reconcile/since":                  {"reconcile/apply"},
-		"reconcile/runonce":                author,
+		"reconcile/runonce":                append(slices.Clone(author), "health/inspect"),
 		"reconcile/transition":             nil,
 		"reconcile/settings":               author,
 		"reconcile/scaling":                {"reconcile/apply"},

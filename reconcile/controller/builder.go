@@ -100,6 +100,10 @@ type Options struct {
 	Grace time.Duration
 	// Budget limits the duration of a reconciliation and the size of its plan. Zero fields have their defaults.
 	Budget reconcile.Budget
+	// InspectChildren adds the health of the applied children to the components of GetComponentHealth. A child and a
+	// component of one name have one condition, with the worse state. Without GetComponentHealth the children are always
+	// inspected. It is an error for groups.
+	InspectChildren bool
 	// PauseAnnotation is the annotation that pauses an owner when its value is "true". Default reconcilekit.dev/paused.
 	PauseAnnotation string
 	// Conditions reports whether the owners may have a condition of the type, for an API whose contract lists the types.
@@ -122,8 +126,8 @@ type Options struct {
 // process. It identifies the controller in logs, metrics and events and is the default field manager, so it must not change
 // between versions.
 //
-// When the observation has no GetComponentHealth, the engine inspects the applied children of the kinds that [Builder.Owns]
-// declares, with [inspect.Of] or the [Inspector] of the kind. Each kind of children with a status then has a condition,
+// When the observation has no GetComponentHealth, or with InspectChildren of the [Options], the engine inspects the applied
+// children of the kinds that [Builder.Owns] declares, with [inspect.Of] or the [Inspector] of the kind. Each kind of children with a status then has a condition,
 // such as DeploymentReady, with the worst state of its children. Groups are excluded: their members report the state of the
 // children.
 //

@@ -58,10 +58,7 @@ func childOf(
 	ctx context.Context, reader client.Reader, scheme *runtime.Scheme, kind *declaration.Kind, child *apply.ObjectResult,
 ) (health.Component, bool) {
 	component := func(c health.Component) (health.Component, bool) {
-		c.Name, c.Dependency, c.Child = child.GVK.Kind, health.Downstream, true
-		if c.GetState() != health.Ready {
-			c.Message = child.Key.Name + ": " + c.GetMessage()
-		}
+		c.Name, c.Object, c.Dependency, c.Child = child.GVK.Kind, child.Key.Name, health.Downstream, true
 		return c, true
 	}
 	object := newChild(scheme, kind)

@@ -70,13 +70,16 @@ func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, e
 			return nil, fmt.Errorf("controller %q: Joins(%q): the controller has no groups: want one of NewGroup or NewSingleton", c.name, joined.name)
 		}
 	}
+	if c.options.InspectChildren && c.hasMembers() {
+		return nil, fmt.Errorf("controller %q: Options.InspectChildren is true, but the owners are groups, whose members report the children", c.name)
+	}
 	kinds, err := declaration.Resolve(c.name, scheme, c.declarations)
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range kinds.Kinds {
 		if k.Inspect != nil && !c.inspects() {
-			return nil, fmt.Errorf("controller %q: Inspector of %s is never called: the observation has GetComponentHealth, or the owners are groups",
+			return nil, fmt.Errorf("controller %q: Inspector of %s is never called: the observation has GetComponentHealth without Options.InspectChildren, or the owners are groups",
 				c.name, declaration.Print(k.GroupVersionKind))
 		}
 	}
@@ -88,8 +91,10 @@ func (c *Controller) resolved(scheme *runtime.Scheme) (*declaration.Catalogue, e
 // inspects reports whether the engine reports the health of the children. It does not for groups with members: a group
 // whose children are not ready has still applied the parts of its members.
 func (c *Controller) inspects() bool {
-	return !c.phases.reportsHealth() && (c.store == nil || c.store.Single)
+	return (c.options.InspectChildren || !c.phases.reportsHealth()) && !c.hasMembers()
 }
+
+func (c *Controller) hasMembers() bool { return c.store != nil && !c.store.Single }
 
 // phases is a reconciler without its type parameters.
 type phases interface {

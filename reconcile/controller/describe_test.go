@@ -184,7 +184,7 @@ func TestDeclarationErrors(t *testing.T) {
 		"InspectorWithHealth": {
 			reason: "an observation that reports health has the say",
 			build:  controller.New("w", idle{}).Owns(&corev1.Pod{}, controller.Inspector(inspectPod)).Build(),
-			want:   []string{"Inspector of /v1/Pod is never called: the observation has GetComponentHealth"},
+			want:   []string{"Inspector of /v1/Pod is never called: the observation has GetComponentHealth without Options.InspectChildren"},
 		},
 		"JoinsNoGroup": {
 			reason: "only groups are joined",

@@ -125,8 +125,8 @@ func WithPredicates(predicates ...predicate.Predicate) KindOption {
 }
 
 // Inspector registers a function that reports the health of children of the kind instead of [inspect.Of], for a kind with
-// its own form of status. It is valid in [Builder.Owns] and [Builder.Writes] of a controller whose observation has no
-// GetComponentHealth; children of Writes are inspected only with it. The function takes the type of the declared object and
+// its own form of status. It is valid in [Builder.Owns] and [Builder.Writes] of a controller that inspects its children,
+// see [New]; children of Writes are inspected only with it. The function takes the type of the declared object and
 // is pure. The engine sets the name of the component to the kind.
 func Inspector[T client.Object](inspect func(T) health.Component) KindOption {
 	return kindOption(func(d *declaration.Declaration) {

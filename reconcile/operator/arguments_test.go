@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
@@ -291,5 +292,25 @@ func TestRightsOfNamespaces(t *testing.T) {
 	}
 	if _, cluster, _ := strings.Cut(files["config/rbac/role.yaml"], "library-cluster"); !strings.Contains(cluster, "- configmaps") {
 		t.Errorf("a resource that is said to have no namespaces has its rights in namespaces:\n%s", files["config/rbac/role.yaml"])
+	}
+}
+
+// TestScheme: the scheme has the kinds of the operator and those of client-go.
+func TestScheme(t *testing.T) {
+	t.Parallel()
+	o := libraryOperator()
+	o.AddToScheme = []func(*runtime.Scheme) error{widget.AddToScheme}
+	scheme, err := o.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range []runtime.Object{&widget.Widget{}, &corev1.Secret{}} {
+		if _, _, err := scheme.ObjectKinds(object); err != nil {
+			t.Error(err)
+		}
+	}
+	o.AddToScheme = []func(*runtime.Scheme) error{func(*runtime.Scheme) error { return errors.New("twice") }}
+	if _, err := o.Scheme(); err == nil || err.Error() != "add kinds to the scheme: twice" {
+		t.Errorf("got %v", err)
 	}
 }

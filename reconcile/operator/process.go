@@ -71,13 +71,21 @@ type settings struct {
 	log            zap.Options
 }
 
-// complete creates the scheme and sets the fields that depend on the flags.
-func (p *process) complete() error {
-	p.scheme = runtime.NewScheme()
-	for _, add := range append([]func(*runtime.Scheme) error{clientscheme.AddToScheme}, p.AddToScheme...) {
-		if err := add(p.scheme); err != nil {
-			return fmt.Errorf("add kinds to the scheme: %w", err)
+// Scheme returns a new scheme with the kinds of client-go and those of AddToScheme, for the clients of tests. Configure is not called.
+func (o Operator) Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range append([]func(*runtime.Scheme) error{clientscheme.AddToScheme}, o.AddToScheme...) {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("add kinds to the scheme: %w", err)
 		}
+	}
+	return scheme, nil
+}
+
+// complete creates the scheme and sets the fields that depend on the flags.
+func (p *process) complete() (err error) {
+	if p.scheme, err = p.Scheme(); err != nil {
+		return err
 	}
 	if p.Configure != nil {
 		if err := p.Configure(&p.Operator, p.scheme); err != nil {

@@ -60,7 +60,7 @@ status:
 `,
 		Gone: []client.Object{&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web-3"}}},
 		Events: []reconciletest.Event{
-			{Object: owner, Type: "Normal", Reason: "Progressing", Message: "Waiting for components to become ready"},
+			{Object: owner, Type: "Normal", Reason: "Progressing", Message: "Waiting for Deployment: Downstream resource not found or being created"},
 			{Object: owner, Type: "Normal", Reason: "AllComponentsReady", Message: "All components are ready"},
 		},
 		Writes: []string{

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/runonce"
 )
@@ -126,6 +127,79 @@ func TestAnnotationOfAnotherOwnerIsIgnored(t *testing.T) {
 			}
 			if c.want == runonce.Lost && plan.Owner.Object.GetAnnotations()[annotation+"-owner"] != "1" {
 				t.Errorf("got annotations %v, want the UID of the owner", plan.Owner.Object.GetAnnotations())
+			}
+		})
+	}
+}
+
+// TestHealth states what a run reports, and that a failure outlives its child.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	child := func(key string, condition batchv1.JobConditionType) *batchv1.Job {
+		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+			Name: "migration", UID: "2", Annotations: map[string]string{annotation: key},
+			OwnerReferences: []metav1.OwnerReference{{UID: "1", Controller: new(true)}},
+		}}
+		if condition != "" {
+			job.Status.Conditions = []batchv1.JobCondition{{
+				Type: condition, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonBackoffLimitExceeded, Message: "it has failed",
+			}}
+		}
+		return job
+	}
+	missing := reconcile.FetchResult[*batchv1.Job]{Error: apierrors.NewNotFound(schema.GroupResource{}, "migration")}
+	found := func(job *batchv1.Job) reconcile.FetchResult[*batchv1.Job] {
+		return reconcile.FetchResult[*batchv1.Job]{Value: job}
+	}
+	leaving := child("v1", "")
+	leaving.DeletionTimestamp = new(metav1.Now())
+	const failed = "JobBackoffLimitExceeded"
+	for name, test := range map[string]struct {
+		mark, failure string // of the owner
+		child         reconcile.FetchResult[*batchv1.Job]
+		want          string
+		remembers     string
+	}{
+		"not started":         {"", "", missing, "Progressing RunPending it has not started yet", ""},
+		"running":             {"v2", "", found(child("v2", "")), "Progressing JobRunning Job is in progress", ""},
+		"complete":            {"v2", "", found(child("v2", batchv1.JobComplete)), "Ready JobComplete Job is complete", ""},
+		"failed":              {"v2", "", found(child("v2", batchv1.JobFailed)), "Failed JobBackoffLimitExceeded it has failed", failed},
+		"tried again":         {"v2", failed, found(child("v2", "")), "Progressing JobRunning Job is in progress", ""},
+		"deleted":             {"v2", "", missing, "Ready RunDeleted it ran, and was deleted afterwards", ""},
+		"failed and deleted":  {"v2", failed, missing, "Failed JobBackoffLimitExceeded it failed, and was deleted afterwards", failed},
+		"another key":         {"v1", failed, missing, "Progressing RunPending it has not started yet", ""},
+		"of the key before":   {"v1", failed, found(child("v1", batchv1.JobFailed)), "Progressing RunPending the previous run is being deleted", ""},
+		"being deleted":       {"v1", failed, found(leaving), "Progressing RunPending the previous run is being deleted", failed},
+		"it cannot be read":   {"v2", failed, reconcile.FetchResult[*batchv1.Job]{Error: errors.New("away")}, "Degraded UnknownError away", failed},
+		"of another owner":    {"", "", found(&batchv1.Job{}), "Progressing RunPending it has not started yet", ""},
+		"no mark, no failure": {"", failed, missing, "Progressing RunPending it has not started yet", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "1", Annotations: map[string]string{}}}
+			if test.mark != "" {
+				owner.Annotations[annotation] = test.mark
+			}
+			if test.failure != "" {
+				owner.Annotations[annotation+"-failed"] = test.failure
+			}
+			run := runonce.Run[*batchv1.Job]{Annotation: annotation}
+			c := run.Health("Migration", owner, test.child, "v2")
+			if c.Name != "Migration" || c.Dependency != health.Downstream || !c.Child {
+				t.Errorf("got component %+v, want a child of the name Migration", c)
+			}
+			got := string(c.GetState()) + " " + c.GetReason() + " " + c.GetMessage()
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("component (-want +got):\n%s", diff)
+			}
+			var plan reconcile.PlanResult
+			run.Plan(&plan, owner, test.child, "v2", &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "migration"}})
+			remembers := ""
+			if plan.Owner != nil {
+				remembers = plan.Owner.Object.GetAnnotations()[annotation+"-failed"]
+			}
+			if remembers != test.remembers {
+				t.Errorf("the owner remembers the failure %q, want %q", remembers, test.remembers)
 			}
 		})
 	}

@@ -1,6 +1,8 @@
 package tenant
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"testing"
@@ -272,7 +274,7 @@ func TestPods(t *testing.T) {
 		}
 		return !slices.Contains(compared, kindOf(o)) && o.GetName() != "gateway-default-auth"
 	})
-	want := strings.ReplaceAll(strings.Join(slices.Concat(workloads, routes, bindings), "\n---\n"), "HASH", hash)
+	want := strings.ReplaceAll(strings.Join(slices.Concat(workloads, routes, bindings), "\n---\n"), "HASH", paramsHash(t, objects))
 	if diff := expect.Objects(t, scheme, want, got...); diff != "" {
 		t.Errorf("platform (-want +got):\n%s", diff)
 	}
@@ -326,6 +328,23 @@ func TestPlatform(t *testing.T) {
 	if diff := cmp.Diff(slices.Sorted(slices.Values(append(want, more...))), names(rendered(t, s))); diff != "" {
 		t.Errorf("objects with telemetry (-want +got):\n%s", diff)
 	}
+}
+
+// paramsHash returns the hash of the parameters as the product computes it.
+func paramsHash(t *testing.T, objects []manifests.Object) (hash string) {
+	t.Helper()
+	for _, o := range objects {
+		if kindOf(o) != "ConfigMap" || o.GetName() != paramsName {
+			continue
+		}
+		if err := manifests.Change(o, func(config *corev1.ConfigMap) {
+			sum := sha256.Sum256([]byte(linesOf(config.Data)))
+			hash = hex.EncodeToString(sum[:])
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return hash
 }
 
 // hashOf returns the hash of the parameters that the pods of a Deployment carry.

@@ -1,13 +1,12 @@
 package tenant
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
 
 	"github.com/reconcilekit/reconcilekit/layers"
+	"github.com/reconcilekit/reconcilekit/layers/podtemplate"
 	"github.com/reconcilekit/reconcilekit/manifests"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -61,16 +60,14 @@ func (s settings) params() map[string]string {
 // finish makes the changes that the overlay cannot express.
 func (r *renderer) finish(s settings, objects []manifests.Object) ([]manifests.Object, error) {
 	objects = slices.DeleteFunc(objects, func(o manifests.Object) bool { return o.GetAnnotations()[models.OptOutAnnotation] == "false" })
-	hash, guarded := "", s.OIDC == nil
+	var params podtemplate.Config
+	guarded := s.OIDC == nil
 	for _, object := range objects {
 		if err := s.place(object); err != nil {
 			return nil, err
 		}
 		if kindOf(object) == "ConfigMap" && object.GetName() == paramsName {
-			err := manifests.Change(object, func(config *corev1.ConfigMap) {
-				sum := sha256.Sum256([]byte(linesOf(config.Data))) // so that the API restarts if a parameter changes
-				hash = hex.EncodeToString(sum[:])
-			})
+			err := manifests.Change(object, func(config *corev1.ConfigMap) { params = podtemplate.ConfigMap(config) })
 			if err != nil {
 				return nil, err
 			}
@@ -91,7 +88,7 @@ func (r *renderer) finish(s settings, objects []manifests.Object) ([]manifests.O
 		s.mark(object)
 		if kindOf(object) == "Deployment" && object.GetName() == apiName {
 			err = errors.Join(err, manifests.Change(object, func(d *appsv1.Deployment) {
-				d.Spec.Template.Annotations = layers.Maps(map[string]string{configHash: hash}, d.Spec.Template.Annotations)
+				podtemplate.RestartOn(&d.Spec.Template, configHash, params)
 			}))
 		}
 	}

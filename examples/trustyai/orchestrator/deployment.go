@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reconcilekit/reconcilekit/layers/podtemplate"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -106,12 +107,11 @@ func (obs Observation) service() *corev1.Service {
 func (obs Observation) deployment() *appsv1.Deployment {
 	o := obs.owner
 	d := guardrails.Deployment(o, 1, guardrails.PodLabels(o.Name))
-	d.Spec.Template.Annotations = map[string]string{}
 	if !o.Spec.DisableOrchestrator {
-		d.Spec.Template.Annotations[guardrails.Domain+"orchestrator-config-hash"] = obs.config.hash()
+		podtemplate.RestartOn(&d.Spec.Template, guardrails.Domain+"orchestrator-config-hash", obs.config.file)
 	}
 	if o.Spec.EnableGuardrailsGateway {
-		d.Spec.Template.Annotations[guardrails.Domain+"orchestrator-gateway-config-hash"] = obs.gateway.hash()
+		podtemplate.RestartOn(&d.Spec.Template, guardrails.Domain+"orchestrator-gateway-config-hash", obs.gateway.file)
 	}
 	pod := &d.Spec.Template.Spec
 	pod.ServiceAccountName = guardrails.Name(o.Name, "-serviceaccount")

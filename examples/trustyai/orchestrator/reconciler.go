@@ -2,11 +2,10 @@ package orchestrator
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/reconcilekit/reconcilekit/health"
+	"github.com/reconcilekit/reconcilekit/layers/podtemplate"
 	"github.com/reconcilekit/reconcilekit/reconcile"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	appsv1 "k8s.io/api/apps/v1"
@@ -37,12 +36,17 @@ type Observation struct {
 	unset          error // why there are no images
 }
 
-// content is a configuration.
-type content struct{ name, text string }
+// configFile is the key of a configuration in its ConfigMap.
+const configFile = "config.yaml"
 
-func (c content) hash() string {
-	sum := sha256.Sum256([]byte(c.text))
-	return hex.EncodeToString(sum[:])
+// content is a configuration.
+type content struct {
+	name string // of the ConfigMap
+	file podtemplate.Config
+}
+
+func contentOf(config *corev1.ConfigMap) content {
+	return content{name: config.Name, file: podtemplate.ConfigMap(config, configFile)}
 }
 
 // ComposeState finds the configurations and the models.
@@ -65,8 +69,7 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 	if o.Spec.AutoConfig != nil {
 		obs.found = discover(o, f)
 		obs.waits = obs.found.waits
-		obs.config = content{guardrails.Name(o.Name, "-auto-config"), obs.found.config(obs.auth)}
-		obs.gateway = content{guardrails.Name(o.Name, "-gateway-auto-config"), obs.found.gateway()}
+		obs.config, obs.gateway = contentOf(obs.generatedConfig()), contentOf(obs.generatedGateway())
 	}
 	obs.given(&obs.config, o.Spec.OrchestratorConfig, f.config)
 	obs.given(&obs.gateway, o.Spec.GuardrailsGatewayConfig, f.gateway)
@@ -94,7 +97,7 @@ func (obs *Observation) given(c *content, name *string, fetched reconcile.FetchR
 		obs.wait("ConfigMap " + *name + " not found")
 		return
 	}
-	c.text = fetched.Value.Data["config.yaml"]
+	c.file = podtemplate.ConfigMap(fetched.Value, configFile)
 }
 
 // invalid returns the contradiction in the spec, if any.
@@ -147,6 +150,21 @@ func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (p
 // diverged is a label of a configuration of the gateway that differs from the one that would be generated now.
 const diverged = "trustyai/has-diverged-from-auto-config"
 
+func (obs Observation) generatedConfig() *corev1.ConfigMap {
+	return generated(obs.owner, "-auto-config", obs.found.config(obs.auth))
+}
+
+func (obs Observation) generatedGateway() *corev1.ConfigMap {
+	return generated(obs.owner, "-gateway-auto-config", obs.found.gateway())
+}
+
+func generated(o *v1alpha1.GuardrailsOrchestrator, suffix, text string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: guardrails.Name(o.Name, suffix), Labels: guardrails.Labels(o.Name)},
+		Data:       map[string]string{configFile: text},
+	}
+}
+
 // configure plans the generated configurations. A user may change the one of the gateway after its creation; a label reports the
 // change.
 func (obs Observation) configure(plan *reconcile.PlanResult) {
@@ -154,13 +172,7 @@ func (obs Observation) configure(plan *reconcile.PlanResult) {
 	if o.Spec.AutoConfig == nil || o.Spec.DisableOrchestrator {
 		return
 	}
-	configMap := func(suffix, text string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: guardrails.Name(o.Name, suffix), Labels: guardrails.Labels(o.Name)},
-			Data:       map[string]string{"config.yaml": text},
-		}
-	}
-	config, gateway := configMap("-auto-config", obs.found.config(obs.auth)), configMap("-gateway-auto-config", obs.found.gateway())
+	config, gateway := obs.generatedConfig(), obs.generatedGateway()
 	if obs.found.waits != "" {
 		plan.Keep(config)
 		plan.Keep(gateway)
@@ -168,7 +180,7 @@ func (obs Observation) configure(plan *reconcile.PlanResult) {
 	}
 	plan.Apply(config, apply.AdoptUncontrolled)
 	if o.Spec.EnableGuardrailsGateway {
-		if there := obs.fetched.generatedGateway.Value; there != nil && there.Data["config.yaml"] != gateway.Data["config.yaml"] {
+		if there := obs.fetched.generatedGateway.Value; there != nil && there.Data[configFile] != gateway.Data[configFile] {
 			gateway.Labels[diverged] = "true"
 		}
 		plan.Apply(gateway, apply.AdoptUncontrolled, apply.CreateOnly("data"))

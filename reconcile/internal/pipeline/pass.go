@@ -29,16 +29,15 @@ func (p *pass[T, F, O]) reconcile(ctx context.Context, report *reconcile.Report)
 	if report.Blocked == nil {
 		p.apply(ctx, report, p.held())
 	}
-	if p.ofChildren() && report.Blocked == nil {
-		p.step(ctx, reconcile.PhaseHealth, func(ctx context.Context) { p.components = p.Children(ctx, p.owner, &report.Applied) })
+	if p.Children != nil && report.Blocked == nil {
+		p.step(ctx, reconcile.PhaseHealth, func(ctx context.Context) {
+			p.components = slices.Concat(p.components, p.Children(ctx, p.owner, &report.Applied))
+		})
 	}
 	p.requeue(report)
 	p.observeApply(ctx, report)
 	p.status(ctx, report, p.errs(report))
 }
-
-// ofChildren reports whether the components are the applied children.
-func (p *pass[T, F, O]) ofChildren() bool { return p.phases.health == nil && p.Children != nil }
 
 // compose computes the observation from the fetched state. Without a composer the observation is the fetched state.
 func (p *pass[T, F, O]) compose(ctx context.Context, fetched F) {

@@ -66,7 +66,7 @@ type Config struct {
 	// Decorate sets status fields before the reconciler does as a [reconcile.StatusDecorator]. Optional. It is for callers that build
 	// pipelines, for example for the members of a group.
 	Decorate func(owner client.Object, observation any)
-	// Children reports the health of the children after they were applied, for a reconciler whose observation has no GetComponentHealth. A
+	// Children reports the health of the children after they were applied, in addition to the components of GetComponentHealth. A
 	// reconciliation that applies nothing does not change the conditions of children. Nil reports none.
 	Children func(ctx context.Context, owner client.Object, result *apply.Result) []health.Component
 	// Finalizer is the name of the finalizer that the Applier keeps on owners that need one; empty means that no owner

@@ -60,7 +60,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	nameNotInstalled(manager, report.Applied.NotInstalled)
 	restore()
 	setKstatus(manager, p.components, &report.Assessment)
-	manager.RemoveStale(p.stale(complete && (!p.ofChildren() || report.Blocked == nil)))
+	manager.RemoveStale(p.stale(complete && (p.Children == nil || report.Blocked == nil)))
 	p.follow(report)
 	p.store(ctx, report, after, manager)
 }

@@ -38,7 +38,7 @@ type Environment struct {
 	CRDPaths []string
 	// CRDs are installed in addition to CRDPaths.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// Scheme is the scheme of Client. Default: client-go's built-in kinds.
+	// Scheme is the scheme of Client, such as that of operator.Operator.Scheme. Default: client-go's built-in kinds.
 	Scheme *runtime.Scheme
 	// AdmissionPlugins are enabled in addition to the API server's defaults, for example OwnerReferencesPermissionEnforcement. An existing
 	// cluster ignores them.
