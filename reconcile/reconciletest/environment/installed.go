@@ -218,17 +218,14 @@ func notIn(object *unstructured.Unstructured, condition string, err error) strin
 	if err != nil {
 		return fmt.Sprintf("%s: %v", text, err)
 	}
-<<<<<<< HEAD
-	return text + "; pods and other controllers do not run here: if it waits for one, the test must write the status of that object " +
-		"like a stand-in"
-=======
+
 	if _, reconciled := object.Object["status"]; !reconciled {
 		return text + ", and no status at all: no controller has reconciled it. Does the operator watch its namespace, and does the sample " +
 			"match what the controller selects with Builder.Owners?"
 	}
-	return text + "; if it waits for pods or for another controller: none runs here, so the test has to write the status of that object " +
-		"in its stead, as a stand-in"
->>>>>>> author
+
+	return text + "; pods and other controllers do not run here: if it waits for one, the test must write the status of that object " +
+		"like a stand-in"
 }
 
 func statusText(object *unstructured.Unstructured) string {
