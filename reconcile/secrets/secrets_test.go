@@ -33,7 +33,7 @@ func TestFill(t *testing.T) {
 	for name, keys := range map[string]secrets.Keys{
 		`secret key "a": unexpected EOF`:                {"a": secrets.Random(16)},
 		`secret key "a": 4 random bytes can be guessed`: {"a": secrets.Random(4)},
-		`secret key "a": no source`:              {"a": nil},
+		`secret key "a": no source`:                     {"a": nil},
 	} {
 		if _, err := secrets.Fill(nil, keys, strings.NewReader("short")); err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("want %s, got %v", name, err)

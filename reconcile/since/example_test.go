@@ -16,7 +16,7 @@ func Example() {
 	stored := &corev1.ConfigMap{}
 	for _, pass := range []struct {
 		isTrue bool
-		after time.Duration
+		after  time.Duration
 	}{{true, 0}, {true, 20 * time.Second}, {true, time.Minute}, {false, 2 * time.Minute}, {true, 3 * time.Minute}} {
 		state := idle.Of(stored, pass.isTrue, start.Add(pass.after))
 		planned := &corev1.ConfigMap{}
