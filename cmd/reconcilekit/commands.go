@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +98,7 @@ func createVersion() *cobra.Command {
 func createWebhook() *cobra.Command {
 	webhook := &scaffold.Webhook{}
 	command := addition("webhook", "Add the admission webhooks of a kind of the project, with their test and their manifests",
-		webhook, &webhook.API, "v1alpha1", "version of the API")
+		webhook, &webhook.API, "", "version of the API (default the only one of the kind)")
 	command.Flags().BoolVar(&webhook.Defaulting, "defaulting", true, "set defaults")
 	command.Flags().BoolVar(&webhook.Validation, "validation", true, "validate")
 	return command
@@ -134,7 +137,33 @@ func change(command *cobra.Command, files func(scaffold.Files) (scaffold.Files, 
 	if err := write(command, changed); err != nil || !generate {
 		return err
 	}
+	fmt.Fprintln(command.OutOrStdout(), "make generate: writes what follows from the declarations; the first time it compiles Kubernetes, which takes minutes")
+	defer reportProgress(command.ErrOrStderr(), "make generate", progressInterval)()
 	return execute(command, "make", "generate")
+}
+
+// progressInterval is the time between two lines about a command that runs.
+const progressInterval = 20 * time.Second
+
+// reportProgress prints how long a command has run, at each interval, until the returned function is called.
+func reportProgress(out io.Writer, name string, interval time.Duration) (stop func()) {
+	start, ticker, done := time.Now(), time.NewTicker(interval), make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			select {
+			case now := <-ticker.C:
+				fmt.Fprintf(out, "%s: running for %s\n", name, now.Sub(start).Round(time.Second))
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() {
+		ticker.Stop()
+		close(done)
+		running.Wait()
+	}
 }
 
 // read reads the project's files that a new kind may change.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCreate runs the commands of a project in their order: each uses the values of its flags.
@@ -13,7 +14,7 @@ func TestCreate(t *testing.T) {
 	for _, step := range []struct{ command, want string }{
 		{"init --domain example.com --name shop --sdk-version v0.1.0", ""},
 		{"create api --group sales --version v1 --kind Order --generate=false", "wrote api/v1/order.go"},
-		{"create webhook --group sales --version v1 --kind Order --validation=false --generate=false", "wrote internal/order/webhook.go"},
+		{"create webhook --group sales --kind Order --validation=false --generate=false", "wrote internal/order/webhook.go"},
 		{"create version --group sales --version v1beta1 --kind Order --hub v1 --generate=false", "wrote api/v1beta1/order_conversion.go"},
 		{"create version --group sales --version v1 --kind Order --hub v1 --generate=false", "error"},
 	} {
@@ -36,4 +37,28 @@ func TestCreate(t *testing.T) {
 	if strings.Contains(string(text), "func validate(") || !strings.Contains(string(text), "func setDefaults(") {
 		t.Errorf("want defaults without a validation with --validation=false, got:\n%s", text)
 	}
+}
+
+// TestReportProgress: a command that runs for long prints lines until it ends.
+func TestReportProgress(t *testing.T) {
+	t.Parallel()
+	lines := make(writes, 2)
+	stop := reportProgress(lines, "make generate", time.Millisecond)
+	for range 2 {
+		if line := <-lines; line != "make generate: running for 0s\n" {
+			t.Errorf("printed %q", line)
+		}
+	}
+	stop()
+}
+
+// writes receives what is written, as long as it has room.
+type writes chan string
+
+func (w writes) Write(text []byte) (int, error) {
+	select {
+	case w <- string(text):
+	default:
+	}
+	return len(text), nil
 }

@@ -97,10 +97,14 @@ func TestWebhooks(t *testing.T) {
 	if text := files["internal/album/webhook.go"]; strings.Contains(text, "mutating") || !strings.Contains(text, "validate.albums.example.com") {
 		t.Errorf("the webhook of albums:\n%s", text)
 	}
+	files["api/v1beta1/album.go"] = files["api/v1/album.go"]
 	there := scaffold.API{Version: "v1", Kind: "Website"}
 	for want, w := range map[string]scaffold.Webhook{
 		"run reconcilekit create api first": {API: scaffold.API{Version: "v1", Kind: "Box"}, Validation: true},
 		"is there already":                  {API: there, Validation: true},
+		"internal/website/webhook.go is":    {API: scaffold.API{Kind: "Website"}, Validation: true}, // the only version is the default
+		"the kind has v1, v1beta1":          {API: scaffold.API{Kind: "Album"}, Validation: true},
+		"there is no api/*/box.go":          {API: scaffold.API{Kind: "Box"}, Validation: true},
 		"want one of them":                  {API: there},
 		`--kind "box"`:                      {API: scaffold.API{Version: "v1", Kind: "box"}, Validation: true},
 	} {

@@ -4,16 +4,36 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 )
 
 // webhooksFile contains the webhooks and the conversions of all kinds.
 const webhooksFile = "webhooks.go"
 
-// Webhook describes the admission webhooks of a kind.
+// Webhook describes the admission webhooks of a kind. The default of its Version is the only one that the kind has.
 type Webhook struct {
 	API
 	// Defaulting sets defaults, Validation validates objects. At least one is required.
 	Defaulting, Validation bool
+}
+
+// onlyVersion returns the version of the kind in the project.
+func (w Webhook) onlyVersion(existing Files) (string, error) {
+	var found []string
+	for name := range existing {
+		if folder := path.Dir(name); path.Dir(folder) == "api" && path.Base(name) == w.Lower()+".go" {
+			found = append(found, path.Base(folder))
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("--kind %q: there is no api/*/%s.go: run reconcilekit create api first", w.Kind, w.Lower())
+	case 1:
+		return found[0], nil
+	}
+	slices.Sort(found)
+	return "", fmt.Errorf("--version is missing: the kind has %s; take the one that is stored and reconciled", strings.Join(found, ", "))
 }
 
 // Files returns the files that change in the project when the webhooks are added.
@@ -23,6 +43,11 @@ func (w Webhook) Files(existing Files) (Files, error) {
 		return nil, err
 	}
 	w.Project = project
+	if w.Version == "" && kind.MatchString(w.Kind) {
+		if w.Version, err = w.onlyVersion(existing); err != nil {
+			return nil, err
+		}
+	}
 	if w.API, err = w.complete(); err != nil {
 		return nil, err
 	}
