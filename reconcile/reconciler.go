@@ -82,13 +82,17 @@ type Composer[T Owner, F, O any] interface {
 // inspects the applied children and reports them by kind, such as with the condition DeploymentReady; see controller.New. To
 // report components next to the children, set InspectChildren of controller.Options.
 type Observation interface {
-	// GetComponentHealth returns one Component for each part that the owner consists of or depends on. It must not read.
+	// GetComponentHealth returns one Component for each part that the owner consists of or depends on. It must not read. It
+	// is called before the apply, so it reports children as FetchRemoteState has read them; a change of them triggers the
+	// next reconciliation.
 	// With an empty list the owner is Ready unless a phase, a read or a write fails.
 	GetComponentHealth(ctx context.Context) []health.Component
 }
 
 // Finalizer is implemented by reconcilers that must act before their owner is deleted. Without it garbage collection
-// deletes the children with an owner reference, and the engine deletes the other children of the inventory.
+// deletes the children with an owner reference, and the engine deletes the other children of the inventory. An owner has
+// the engine's finalizer if its reconciler implements Finalizer, or if it has something that garbage collection does not
+// delete: a child without an owner reference, a contribution or an external resource.
 type Finalizer[T Owner, F any] interface {
 	// Finalize returns the plan to apply before the owner's finalizer is removed. The engine removes the finalizer after it
 	// applied the plan without an error and the plan's Hold is false. On an error nothing is applied and the finalizer
@@ -129,7 +133,8 @@ type ReconcileContext[T Owner] struct {
 }
 
 // PlanResult is the complete desired state of an owner. The zero value plans nothing. An object that was applied earlier
-// and is missing in the plan is pruned. The order of the objects is irrelevant: the engine sorts them by kind.
+// and is missing in the plan is pruned. The engine orders the kinds, such as a Namespace before a Deployment, and keeps the order of the
+// objects within a kind. Its methods, such as Apply and Delete, add objects; see [apply.Plan].
 type PlanResult = apply.Plan
 
 // StatusContext is an argument of DecorateStatus.

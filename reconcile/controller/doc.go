@@ -10,7 +10,11 @@
 //		SetupWithManager(mgr)
 //
 // Three methods declare how a controller uses a kind: [Builder.Owns], [Builder.Reads] and [Builder.Writes]. A [KindOption]
-// describes the kind.
+// describes the kind. FetchRemoteState may read every declared kind and that of the owners.
+//
+// Package reconcile/operator runs declared controllers as a program. With a manager of your own, create the manager with
+// the options of [CacheOptions] and call [Controller.SetupWithManager]. The namespaces of the manager's cache are those
+// that the controller watches.
 //
 // The set-up finds the phases by their interfaces, see reconcile.Reconciler; a method that does not match is an error. The
 // watches, the check of every read and write, the page of [Controller.Describe] and the minimal RBAC follow from the

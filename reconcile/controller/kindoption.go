@@ -14,8 +14,8 @@ import (
 )
 
 // KindOption describes a kind in a call of the [Builder]: [Optional], [Retired], [Listed], [NeverDeletes], [FieldsOnly],
-// [Index], [Derives], [Filter], [Whole], [OthersAsMetadata], [WithPredicates], [Inspector] and [Resource]. An option in one
-// call applies to all calls with the kind, except for the predicates of [Builder.Watches].
+// [Index], [Derives], [Filter], [Where], [Whole], [OthersAsMetadata], [WithPredicates], [Inspector] and [Resource]. An
+// option in one call applies to all calls with the kind, except for the predicates of [Builder.Watches].
 type KindOption interface {
 	applyToKind(d *declaration.Declaration)
 }
