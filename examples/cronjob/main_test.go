@@ -60,8 +60,8 @@ func TestGenerated(t *testing.T) {
 	lint.Generated(t, files)
 }
 
-// world is a namespace with one CronJob and an operator whose clock the test sets.
-type world struct {
+// fixture is a namespace with one CronJob and an operator whose clock the test sets.
+type fixture struct {
 	client.Client
 	*testing.T
 	cron   *v1.CronJob
@@ -71,16 +71,16 @@ type world struct {
 }
 
 // PassDone implements reconcile.Observer, as the next two do.
-func (w *world) PassDone(context.Context, reconcile.Report) { w.passes.Add(1) }
+func (w *fixture) PassDone(context.Context, reconcile.Report) { w.passes.Add(1) }
 
-func (*world) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
+func (*fixture) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
 
-func (*world) PhaseDone(context.Context, reconcile.Phase, time.Duration, error) {}
+func (*fixture) PhaseDone(context.Context, reconcile.Phase, time.Duration, error) {}
 
-// newWorld makes a CronJob that is due every hour.
-func newWorld(t *testing.T, edit func(*v1.CronJobSpec)) *world {
+// newFixture makes a CronJob that is due every hour.
+func newFixture(t *testing.T, edit func(*v1.CronJobSpec)) *fixture {
 	t.Helper()
-	w := &world{Client: env.Client(), T: t, cron: &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "backup"}}}
+	w := &fixture{Client: env.Client(), T: t, cron: &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "backup"}}}
 	w.cron.Spec.Schedule = "0 * * * *"
 	w.cron.Spec.JobTemplate.Spec.Template.Spec = corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox:1.37"}},
@@ -95,7 +95,7 @@ func newWorld(t *testing.T, edit func(*v1.CronJobSpec)) *world {
 }
 
 // start runs the operator until the test ends or stop is called.
-func (w *world) start(config *rest.Config, args ...string) (stop func()) {
+func (w *fixture) start(config *rest.Config, args ...string) (stop func()) {
 	w.Helper()
 	again, o := true, cronjobs()
 	o.Config = config
@@ -115,7 +115,7 @@ func (w *world) start(config *rest.Config, args ...string) (stop func()) {
 	return stop
 }
 
-func (w *world) eventually(what string, done func() bool) {
+func (w *fixture) eventually(what string, done func() bool) {
 	w.Helper()
 	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -125,7 +125,7 @@ func (w *world) eventually(what string, done func() bool) {
 }
 
 // at sets the clock to a time after the hour in which the CronJob was made, and waits for a pass and those that follow from it.
-func (w *world) at(after time.Duration) {
+func (w *fixture) at(after time.Duration) {
 	w.Helper()
 	w.clock.SetTime(w.hour.Add(after))
 	before := w.passes.Load()
@@ -135,7 +135,7 @@ func (w *world) at(after time.Duration) {
 }
 
 // touch lets a pass follow.
-func (w *world) touch() {
+func (w *fixture) touch() {
 	w.Helper()
 	touched := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":%q}}}`, time.Now())
 	if err := w.Patch(w.Context(), w.cron.DeepCopy(), client.RawPatch(types.MergePatchType, touched)); err != nil {
@@ -144,18 +144,18 @@ func (w *world) touch() {
 }
 
 // rest waits until no pass has followed for a while.
-func (w *world) rest() {
+func (w *fixture) rest() {
 	w.Helper()
 	for last := int64(-1); last != w.passes.Load(); time.Sleep(400 * time.Millisecond) {
 		last = w.passes.Load()
 	}
 }
 
-func (w *world) name(hours int) string {
+func (w *fixture) name(hours int) string {
 	return fmt.Sprintf("backup-%d", w.hour.Add(time.Duration(hours)*time.Hour).Unix())
 }
 
-func (w *world) job(hours int) *batchv1.Job {
+func (w *fixture) job(hours int) *batchv1.Job {
 	w.Helper()
 	job := &batchv1.Job{}
 	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.cron.Namespace, Name: w.name(hours)}, job); err != nil {
@@ -164,7 +164,7 @@ func (w *world) job(hours int) *batchv1.Job {
 	return job
 }
 
-func (w *world) jobs() []string {
+func (w *fixture) jobs() []string {
 	w.Helper()
 	var list batchv1.JobList
 	if err := w.List(w.Context(), &list, client.InNamespace(w.cron.Namespace)); err != nil {
@@ -180,7 +180,7 @@ func (w *world) jobs() []string {
 	return names
 }
 
-func (w *world) status() v1.CronJobStatus {
+func (w *fixture) status() v1.CronJobStatus {
 	w.Helper()
 	stored := &v1.CronJob{}
 	if err := w.Get(w.Context(), client.ObjectKeyFromObject(w.cron), stored); err != nil {
@@ -190,7 +190,7 @@ func (w *world) status() v1.CronJobStatus {
 }
 
 // wantJobs checks that there are the Jobs of these hours and no other ones.
-func (w *world) wantJobs(hours ...int) {
+func (w *fixture) wantJobs(hours ...int) {
 	w.Helper()
 	want := []string{}
 	for _, hour := range hours {
@@ -202,7 +202,7 @@ func (w *world) wantJobs(hours ...int) {
 }
 
 // end plays the controller of Jobs, and waits for what follows.
-func (w *world) end(hours int, how batchv1.JobConditionType) {
+func (w *fixture) end(hours int, how batchv1.JobConditionType) {
 	w.Helper()
 	job, now := w.job(hours), metav1.Now()
 	before := batchv1.JobSuccessCriteriaMet
@@ -235,7 +235,7 @@ func limits(succeeded, failed int32) func(*v1.CronJobSpec) {
 
 // TestSchedule: a Job is made when it is due, once, with its time; the status names it while it runs.
 func TestSchedule(t *testing.T) {
-	w := newWorld(t, limits(3, 3))
+	w := newFixture(t, limits(3, 3))
 	w.start(env.Config())
 	w.at(59 * time.Minute)
 	w.wantJobs()
@@ -266,7 +266,7 @@ func TestSchedule(t *testing.T) {
 
 // TestHistory: of the Jobs that have ended the newest are kept, apart for success and failure, and running ones are not touched.
 func TestHistory(t *testing.T) {
-	w := newWorld(t, limits(1, 2))
+	w := newFixture(t, limits(1, 2))
 	w.start(env.Config())
 	ends := []batchv1.JobConditionType{
 		batchv1.JobComplete, batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailed,
@@ -283,7 +283,7 @@ func TestHistory(t *testing.T) {
 
 // TestNoHistory: a Job that is gone was started all the same, also for an operator that starts anew.
 func TestNoHistory(t *testing.T) {
-	w := newWorld(t, limits(0, 0))
+	w := newFixture(t, limits(0, 0))
 	stop := w.start(env.Config())
 	w.at(time.Hour + time.Minute)
 	w.end(1, batchv1.JobComplete)
@@ -298,7 +298,7 @@ func TestNoHistory(t *testing.T) {
 
 // TestForbid: a Job that is due waits for the one that runs.
 func TestForbid(t *testing.T) {
-	w := newWorld(t, func(spec *v1.CronJobSpec) { spec.ConcurrencyPolicy = v1.Forbid })
+	w := newFixture(t, func(spec *v1.CronJobSpec) { spec.ConcurrencyPolicy = v1.Forbid })
 	w.start(env.Config())
 	w.at(time.Hour)
 	w.at(2 * time.Hour)
@@ -309,7 +309,7 @@ func TestForbid(t *testing.T) {
 
 // TestReplace: a Job that is due takes the place of the one that runs.
 func TestReplace(t *testing.T) {
-	w := newWorld(t, func(spec *v1.CronJobSpec) { spec.ConcurrencyPolicy = v1.Replace })
+	w := newFixture(t, func(spec *v1.CronJobSpec) { spec.ConcurrencyPolicy = v1.Replace })
 	w.start(env.Config())
 	w.at(time.Hour)
 	w.at(2 * time.Hour)
@@ -318,7 +318,7 @@ func TestReplace(t *testing.T) {
 
 // TestDeadline: a start that is missed by more than the deadline is left out.
 func TestDeadline(t *testing.T) {
-	w := newWorld(t, func(spec *v1.CronJobSpec) { spec.StartingDeadlineSeconds = new(int64(60)) })
+	w := newFixture(t, func(spec *v1.CronJobSpec) { spec.StartingDeadlineSeconds = new(int64(60)) })
 	w.start(env.Config())
 	w.at(time.Hour + 2*time.Minute)
 	w.wantJobs()
@@ -328,7 +328,7 @@ func TestDeadline(t *testing.T) {
 
 // TestSuspend: a suspended CronJob makes no Jobs, and its running ones go on.
 func TestSuspend(t *testing.T) {
-	w := newWorld(t, limits(1, 1))
+	w := newFixture(t, limits(1, 1))
 	w.start(env.Config())
 	w.at(time.Hour)
 	if err := w.Patch(t.Context(), w.cron.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":true}}`))); err != nil {
@@ -340,7 +340,7 @@ func TestSuspend(t *testing.T) {
 
 // TestTooManyMissed: more than a hundred missed starts are an error that says what to do, and no Job.
 func TestTooManyMissed(t *testing.T) {
-	w := newWorld(t, func(spec *v1.CronJobSpec) { spec.Schedule = "* * * * *" })
+	w := newFixture(t, func(spec *v1.CronJobSpec) { spec.Schedule = "* * * * *" })
 	w.start(env.Config())
 	w.at(5 * time.Hour)
 	w.wantJobs()
@@ -353,7 +353,7 @@ func TestTooManyMissed(t *testing.T) {
 // TestRestart: an operator that starts anew makes no Job twice, although the last one did not come to store its time, and makes the
 // last one that was missed meanwhile.
 func TestRestart(t *testing.T) {
-	w := newWorld(t, limits(3, 3))
+	w := newFixture(t, limits(3, 3))
 	stop := w.start(env.Config())
 	w.at(time.Hour)
 	w.wantJobs(1)

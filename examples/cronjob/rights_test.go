@@ -15,7 +15,7 @@ func TestRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, limits(0, 0))
+	w := newFixture(t, limits(0, 0))
 	granted := env.Rights(t, page.Rules())
 	var counted requests.Requests
 	counted.Inject(rights.RefusedOnce())

@@ -30,53 +30,53 @@ const (
 // TestRights: the operator uses each of its rights, and needs no other one.
 func TestRights(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
-	th := open(t)
+	cl := startCluster(t)
 	page := pageOf(t)
-	granted := th.env.Rights(t, page.Rules())
+	granted := cl.env.Rights(t, page.Rules())
 	var counted requests.Requests
 	counted.Inject(rights.RefusedOnce())
-	stop := th.run(counted.Observe(granted.Config()))
+	stop := cl.run(counted.Observe(granted.Config()))
 
-	th.platform(granted)
-	th.models(granted)
+	cl.platform(granted)
+	cl.models(granted)
 
 	entry := chatEntry()
-	if !th.found(entry) {
+	if !cl.found(entry) {
 		t.Fatal("the model's entry is gone")
 	}
 	stop() // and what an earlier version had planned is there when it comes back
-	old, err := rights.Outdated(entry, "old", th.env.Scheme)
+	old, err := rights.Outdated(entry, "old", cl.env.Scheme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := rights.CreateOutdated(th.Context(), th.c, old); err != nil {
+	if err := rights.CreateOutdated(cl.Context(), cl.c, old); err != nil {
 		t.Fatal(err)
 	}
-	th.run(granted.Config())
-	th.gone(old)
+	cl.run(granted.Config())
+	cl.gone(old)
 
-	th.withdraw()
+	cl.withdraw()
 	granted.Check(t, map[string]string{
 		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
 	})
 }
 
 // platform installs it, and moves it beside its tenant.
-func (th *theater) platform(granted *environment.Rights) {
-	th.Helper()
-	th.apply(gateway, `
+func (cl *cluster) platform(granted *environment.Rights) {
+	cl.Helper()
+	cl.apply(gateway, `
 apiVersion: v1
 kind: Secret
 metadata: {name: maas-db-config, namespace: opendatahub}
 stringData: {DB_CONNECTION_URL: "postgres://"}
 `, tenantYAML)
-	th.urge(tenant(), "all of the platform", func() bool {
+	cl.urge(tenant(), "all of the platform", func() bool {
 		for kind := range strings.SplitSeq(platformKinds, ", ") {
-			if th.ofPlatform(kind) == 0 {
+			if cl.ofPlatform(kind) == 0 {
 				return false
 			}
 		}
-		return th.ofPlatform(bindings) == 3
+		return cl.ofPlatform(bindings) == 3
 	})
 	// What the platform's roles grant, the operator must have itself.
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "maas-api"}}
@@ -92,16 +92,16 @@ stringData: {DB_CONNECTION_URL: "postgres://"}
 		{"get gateway.networking.k8s.io/gateways", supplemental},
 		{"get namespaces", supplemental},
 	} {
-		granted.Without(th, part.right, func() { // the role is mended, and would grant what the operator may not
-			th.patch(part.granting, fmt.Sprintf(`{"rules":[{"apiGroups":["example.com"],"resources":["%d"],"verbs":["get"]}]}`, i))
+		granted.Without(cl, part.right, func() { // the role is mended, and would grant what the operator may not
+			cl.patch(part.granting, fmt.Sprintf(`{"rules":[{"apiGroups":["example.com"],"resources":["%d"],"verbs":["get"]}]}`, i))
 		})
 	}
-	th.apply(strings.ReplaceAll(gateway, "openshift-ingress", home))
-	granted.Without(th, "update maas.opendatahub.io/tenants/finalizers", func() { // of what is beside its tenant
-		th.patch(tenant(), `{"spec":{"gatewayRef":{"namespace":"`+home+`"}}}`)
+	cl.apply(strings.ReplaceAll(gateway, "openshift-ingress", home))
+	granted.Without(cl, "update maas.opendatahub.io/tenants/finalizers", func() { // of what is beside its tenant
+		cl.patch(tenant(), `{"spec":{"gatewayRef":{"namespace":"`+home+`"}}}`)
 	})
 	for _, granting := range []*rbacv1.ClusterRole{role, reader, supplemental} {
-		th.urge(tenant(), granting.Name, func() bool { return th.found(granting) && granting.Rules[0].APIGroups[0] != "example.com" })
+		cl.urge(tenant(), granting.Name, func() bool { return cl.found(granting) && granting.Rules[0].APIGroups[0] != "example.com" })
 	}
 }
 
@@ -137,24 +137,24 @@ func chatEntry() client.Object {
 }
 
 // models are served, limited and given away.
-func (th *theater) models(granted *environment.Rights) {
-	th.Helper()
+func (cl *cluster) models(granted *environment.Rights) {
+	cl.Helper()
 	model := `
 apiVersion: maas.opendatahub.io/v1alpha1
 kind: ExternalModel
 metadata: {name: chat, namespace: llm}
 spec: {provider: openai, targetModel: gpt, endpoint: api.openai.com, credentialRef: {name: key}}
 `
-	th.apply(model, `
+	cl.apply(model, `
 apiVersion: maas.opendatahub.io/v1alpha1
 kind: MaaSModelRef
 metadata: {name: chat, namespace: llm}
 spec: {modelRef: {kind: ExternalModel, name: chat}}
 `)
 	route := &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Namespace: "llm", Name: "chat"}}
-	th.urge(object(th, model), "the model's children", func() bool { return th.found(route) && th.found(chatEntry()) })
-	granted.Without(th, "update maas.opendatahub.io/externalmodels/finalizers", func() {
-		th.apply(strings.ReplaceAll(model, "name: chat", "name: code"))
+	cl.urge(object(cl, model), "the model's children", func() bool { return cl.found(route) && cl.found(chatEntry()) })
+	granted.Without(cl, "update maas.opendatahub.io/externalmodels/finalizers", func() {
+		cl.apply(strings.ReplaceAll(model, "name: chat", "name: code"))
 	})
 	subscription := `
 apiVersion: maas.opendatahub.io/v1alpha1
@@ -168,23 +168,23 @@ kind: MaaSAuthPolicy
 metadata: {name: a, namespace: models-as-a-service}
 spec: {subjects: {users: [u]}, modelRefs: [{name: chat, namespace: llm}]}
 `
-	granted.Without(th, "update gateway.networking.k8s.io/httproutes/finalizers", func() { th.apply(subscription) })
-	th.apply(policy)
+	granted.Without(cl, "update gateway.networking.k8s.io/httproutes/finalizers", func() { cl.apply(subscription) })
+	cl.apply(policy)
 	limits := named(models.TokenRateLimitPolicy, "llm", "maas-trlp-chat")
 	access := named(models.AuthPolicy, "llm", "maas-auth-chat")
-	th.urge(object(th, subscription), "limits", func() bool { return th.found(limits) })
-	th.urge(object(th, policy), "access", func() bool { return th.found(access) })
-	th.remove(subscription, policy)
-	th.gone(limits)
-	th.gone(access)
+	cl.urge(object(cl, subscription), "limits", func() bool { return cl.found(limits) })
+	cl.urge(object(cl, policy), "access", func() bool { return cl.found(access) })
+	cl.remove(subscription, policy)
+	cl.gone(limits)
+	cl.gone(access)
 }
 
 // withdraw takes the platform back, and all that it consists of.
-func (th *theater) withdraw() {
-	th.Helper()
-	th.patch(tenant(), `{"metadata":{"annotations":{"component.opendatahub.io/management-state":"Removed"}}}`)
+func (cl *cluster) withdraw() {
+	cl.Helper()
+	cl.patch(tenant(), `{"metadata":{"annotations":{"component.opendatahub.io/management-state":"Removed"}}}`)
 	for kind := range strings.SplitSeq(platformKinds, ", ") {
-		th.eventually("no more "+kind, func() bool { return th.ofPlatform(kind) == 0 })
+		cl.eventually("no more "+kind, func() bool { return cl.ofPlatform(kind) == 0 })
 	}
 }
 
@@ -199,12 +199,12 @@ const (
 )
 
 // ofPlatform counts the objects of the kind.
-func (th *theater) ofPlatform(kind string) int {
-	th.Helper()
+func (cl *cluster) ofPlatform(kind string) int {
+	cl.Helper()
 	version, name, _ := strings.Cut(kind, " ")
 	list := models.List(schema.FromAPIVersionAndKind(version, name))
-	if err := th.c.List(th.Context(), list, client.MatchingLabels{"app.opendatahub.io/modelsasservice": "true"}); err != nil {
-		th.Fatal(err)
+	if err := cl.c.List(cl.Context(), list, client.MatchingLabels{"app.opendatahub.io/modelsasservice": "true"}); err != nil {
+		cl.Fatal(err)
 	}
 	return len(list.Items)
 }

@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
-// world is a Website with the operator that runs.
-type world struct {
+// fixture is a Website with the operator that runs.
+type fixture struct {
 	*testing.T
 	client.Client
 	site *v1.Website
@@ -48,7 +48,7 @@ type world struct {
 }
 
 // run runs an operator until stop is called.
-func (w *world) run(setUp func(ctrl.Manager) error) (stop func()) {
+func (w *fixture) run(setUp func(ctrl.Manager) error) (stop func()) {
 	w.Helper()
 	again := true
 	options := ctrl.Options{
@@ -73,7 +73,7 @@ func (w *world) run(setUp func(ctrl.Manager) error) (stop func()) {
 	return stop
 }
 
-func (w *world) eventually(what string, try func() error) {
+func (w *fixture) eventually(what string, try func() error) {
 	w.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		err := try()
@@ -87,7 +87,7 @@ func (w *world) eventually(what string, try func() error) {
 }
 
 // objects are the owner and its children as they are stored.
-func (w *world) objects() (map[string]client.Object, error) {
+func (w *fixture) objects() (map[string]client.Object, error) {
 	found := map[string]client.Object{
 		"Website": &v1.Website{}, "ConfigMap": &corev1.ConfigMap{}, "Service": &corev1.Service{}, "Deployment": &appsv1.Deployment{},
 	}
@@ -100,7 +100,7 @@ func (w *world) objects() (map[string]client.Object, error) {
 }
 
 // left lists what there is of the old operator.
-func (w *world) left() (left []string, err error) {
+func (w *fixture) left() (left []string, err error) {
 	objects, err := w.objects()
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (w *world) left() (left []string, err error) {
 }
 
 // identities are the UIDs, or with versions what changes with every write.
-func (w *world) identities(versions bool) map[string]string {
+func (w *fixture) identities(versions bool) map[string]string {
 	w.Helper()
 	objects, err := w.objects()
 	if err != nil {
@@ -146,7 +146,7 @@ func (w *world) identities(versions bool) map[string]string {
 }
 
 // madeByHand waits for what the old operator makes.
-func (w *world) madeByHand() {
+func (w *fixture) madeByHand() {
 	w.Helper()
 	w.eventually("the old operator", func() error {
 		left, err := w.left()
@@ -158,7 +158,7 @@ func (w *world) madeByHand() {
 }
 
 // takenOver waits until nothing is left of the old operator.
-func (w *world) takenOver() {
+func (w *fixture) takenOver() {
 	w.Helper()
 	w.eventually("the new operator", func() error {
 		left, err := w.left()
@@ -173,7 +173,7 @@ func (w *world) takenOver() {
 // restart writes nothing; the old one works again after a rollback, and the new one takes over again.
 func TestMigration(t *testing.T) {
 	env.Require(t)
-	w := &world{T: t, Client: env.Client(), site: &v1.Website{
+	w := &fixture{T: t, Client: env.Client(), site: &v1.Website{
 		ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "corner"}, Spec: v1.WebsiteSpec{Text: "hello"},
 	}}
 	if err := w.Create(t.Context(), w.site); err != nil {
@@ -226,7 +226,7 @@ func TestMigration(t *testing.T) {
 }
 
 // changed changes the text, and waits until the child has it.
-func (w *world) changed(what, text string) {
+func (w *fixture) changed(what, text string) {
 	w.Helper()
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"text":%q}}`, text))
 	if err := w.Patch(w.Context(), w.site.DeepCopy(), patch); err != nil {

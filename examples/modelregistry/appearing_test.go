@@ -11,14 +11,14 @@ import (
 
 var _ = Describe("OpenShift's kinds that appear while the operator runs", func() {
 	It("are used without a restart, by registries and by the catalog", func() {
-		w := newWorld(config{})
+		w := newFixture(config{})
 		DeferCleanup(func() {
 			w.stop()
 			if CurrentSpecReport().Failed() {
 				GinkgoWriter.Print(tail(w.log.String()))
 			}
 		})
-		p := &player{world: w, namespace: "appearing", catalog: true, remembered: map[string]any{}}
+		p := &player{fixture: w, namespace: "appearing", catalog: true, remembered: map[string]any{}}
 		p.create(map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "makes-the-namespace", "namespace": "appearing"},
 		}, "")
@@ -51,7 +51,7 @@ var _ = Describe("OpenShift's kinds that appear while the operator runs", func()
 })
 
 // install installs the definition in a file.
-func (w *world) install(file string) {
+func (w *fixture) install(file string) {
 	GinkgoHelper()
 	data, err := os.ReadFile(file)
 	Expect(err).NotTo(HaveOccurred())

@@ -45,8 +45,8 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred(), string(out))
 })
 
-// world is an API server with some optional kinds, and the operator as a process beside it.
-type world struct {
+// fixture is an API server with some optional kinds, and the operator as a process beside it.
+type fixture struct {
 	env     *environment.Environment
 	c       client.Client
 	folder  string
@@ -56,13 +56,13 @@ type world struct {
 	log     *process.Log
 }
 
-// newWorld starts an API server with the kinds that the configuration speaks of.
-func newWorld(capabilities config) *world {
+// newFixture starts an API server with the kinds that the configuration speaks of.
+func newFixture(capabilities config) *fixture {
 	GinkgoHelper()
 	scheme := runtime.NewScheme()
 	Expect(clientscheme.AddToScheme(scheme)).To(Succeed())
 	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
-	w := &world{env: &environment.Environment{Scheme: scheme, CRDPaths: crds(capabilities)}, folder: GinkgoT().TempDir()}
+	w := &fixture{env: &environment.Environment{Scheme: scheme, CRDPaths: crds(capabilities)}, folder: GinkgoT().TempDir()}
 	w.env.Setup(GinkgoTB())
 	w.c = w.env.Client()
 	kubeconfig, err := environment.Kubeconfig(w.env.Config())
@@ -88,17 +88,17 @@ func crds(capabilities config) []string {
 	return paths
 }
 
-func (w *world) write(name string, data []byte) {
+func (w *fixture) write(name string, data []byte) {
 	GinkgoHelper()
 	Expect(os.WriteFile(filepath.Join(w.folder, name), data, 0o600)).To(Succeed())
 }
 
-func (w *world) url(path string) *string {
+func (w *fixture) url(path string) *string {
 	url := "https://" + w.address + path
 	return &url
 }
 
-func (w *world) authority() []byte {
+func (w *fixture) authority() []byte {
 	GinkgoHelper()
 	data, err := os.ReadFile(filepath.Join(w.folder, "tls.crt"))
 	Expect(err).NotTo(HaveOccurred())
@@ -106,7 +106,7 @@ func (w *world) authority() []byte {
 }
 
 // convert lets the API server ask the operator for conversions.
-func (w *world) convert() {
+func (w *fixture) convert() {
 	GinkgoHelper()
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "modelregistries.modelregistry.opendatahub.io"}}
 	Expect(w.c.Get(ctx, client.ObjectKeyFromObject(crd), crd)).To(Succeed())
@@ -121,7 +121,7 @@ func (w *world) convert() {
 }
 
 // admit installs the webhook configurations of the example, or removes them.
-func (w *world) admit(wanted bool) {
+func (w *fixture) admit(wanted bool) {
 	GinkgoHelper()
 	data, err := os.ReadFile("config/webhook/webhooks.yaml")
 	Expect(err).NotTo(HaveOccurred())
@@ -146,7 +146,7 @@ func (w *world) admit(wanted bool) {
 }
 
 // run starts the operator with the settings, unless it runs with them.
-func (w *world) run(settings config) {
+func (w *fixture) run(settings config) {
 	GinkgoHelper()
 	if w.process != nil && w.running == settings {
 		return
@@ -183,7 +183,7 @@ func (w *world) run(settings config) {
 	w.admit(settings.Webhooks)
 }
 
-func (w *world) stop() {
+func (w *fixture) stop() {
 	if w.process == nil {
 		return
 	}
@@ -193,7 +193,7 @@ func (w *world) stop() {
 }
 
 // reconfigure restarts the operator with other settings.
-func (w *world) reconfigure(change map[string]any) {
+func (w *fixture) reconfigure(change map[string]any) {
 	GinkgoHelper()
 	settings := w.running
 	if namespace, given := change["registriesNamespace"].(string); given {
@@ -248,9 +248,9 @@ var _ = Describe("The recorded cases of ModelRegistry", func() {
 	}
 	for _, capabilities := range order {
 		Context(fmt.Sprintf("with %+v", capabilities), Ordered, ContinueOnFailure, func() {
-			var w *world
+			var w *fixture
 			BeforeAll(func() {
-				w = newWorld(capabilities)
+				w = newFixture(capabilities)
 				DeferCleanup(func() { w.stop() })
 			})
 			for _, s := range groups[capabilities] {
@@ -281,9 +281,9 @@ var _ = Describe("The recorded cases of the model catalog", func() {
 	}
 	for _, capabilities := range order {
 		Context(fmt.Sprintf("with %+v", capabilities), Ordered, ContinueOnFailure, func() {
-			var w *world
+			var w *fixture
 			BeforeAll(func() {
-				w = newWorld(capabilities)
+				w = newFixture(capabilities)
 				DeferCleanup(func() { w.stop() })
 			})
 			for _, s := range groups[capabilities] {

@@ -187,25 +187,25 @@ func (s *scenario) UnmarshalJSON(text []byte) error {
 
 // player plays a scenario against a running operator.
 type player struct {
-	*world
+	*fixture
 	namespace  string
 	catalog    bool // the case is about the catalog
 	remembered map[string]any
 }
 
-func (w *world) player(s scenario) *player {
+func (w *fixture) player(s scenario) *player {
 	namespace := strings.ToLower(strings.ReplaceAll(s.ID, "-", ""))
-	return &player{world: w, remembered: map[string]any{}, namespace: namespace, catalog: s.Controller == "catalog"}
+	return &player{fixture: w, remembered: map[string]any{}, namespace: namespace, catalog: s.Controller == "catalog"}
 }
 
-func (w *world) play(s scenario) {
+func (w *fixture) play(s scenario) {
 	GinkgoHelper()
 	w.given(s)
 	w.player(s).steps(s)
 }
 
 // given makes what a scenario starts with.
-func (w *world) given(s scenario) {
+func (w *fixture) given(s scenario) {
 	GinkgoHelper()
 	for _, object := range s.Given {
 		w.player(s).create(object, s.rejectionOf(object))
@@ -213,7 +213,7 @@ func (w *world) given(s scenario) {
 }
 
 // forget removes what a scenario was given outside of its namespace.
-func (w *world) forget(s scenario) {
+func (w *fixture) forget(s scenario) {
 	GinkgoHelper()
 	for _, given := range s.Given {
 		if u := (&unstructured.Unstructured{Object: given}); u.GetNamespace() == "" && u.GetKind() != "Namespace" {

@@ -56,10 +56,10 @@ func (u *unreliable) fault() (away, lost bool) {
 // hubs takes the reports of failures.
 type hubs struct {
 	unreliable
-	t       *testing.T
-	starts  int            // of the operator
-	arrived map[string]int // reports by the number of the evaluation
-	told    map[string]int // those whose answer was not lost
+	t        *testing.T
+	starts   int            // of the operator
+	arrived  map[string]int // reports by the number of the evaluation
+	reported map[string]int // those whose answer was not lost
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -79,10 +79,10 @@ func (h *hubs) RoundTrip(request *http.Request) (*http.Response, error) {
 	if lost {
 		return nil, errAway
 	}
-	h.told[id]++
-	if h.told[id] > h.starts {
+	h.reported[id]++
+	if h.reported[id] > h.starts {
 		h.t.Errorf("the failure of %s was reported %d times, with %d starts of the operator; want once, and once more at most after each restart",
-			id, h.told[id], h.starts)
+			id, h.reported[id], h.starts)
 	}
 	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: request}, nil
 }
@@ -122,7 +122,7 @@ func reporting(t *testing.T, fails func(context.Context, client.Client, *batchv1
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tenant", Labels: map[string]string{"evalhub.trustyai.opendatahub.io/tenant": ""}}},
 		evaluation("jid"),
 	)
-	s.Outside = func() any { return &hubs{t: t, arrived: map[string]int{}, told: map[string]int{}} }
+	s.Outside = func() any { return &hubs{t: t, arrived: map[string]int{}, reported: map[string]int{}} }
 	s.Setup = func(mgr ctrl.Manager) error {
 		h := reconciletest.OutsideOf(mgr).(*hubs)
 		h.mu.Lock()

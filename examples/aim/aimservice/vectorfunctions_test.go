@@ -244,11 +244,11 @@ func selectTemplate(t *testing.T, in json.RawMessage) any {
 		return at(a) - at(b)
 	})
 	for _, e := range evaluations {
-		judged := object{"name": e.Candidate.Name, "status": e.Status, "reason": e.Reason}
+		evaluation := object{"name": e.Candidate.Name, "status": e.Status, "reason": e.Reason}
 		if e.Rank > 0 {
-			judged["rank"] = e.Rank
+			evaluation["rank"] = e.Rank
 		}
-		list = append(list, judged)
+		list = append(list, evaluation)
 	}
 	out["evaluations"] = list
 	return out

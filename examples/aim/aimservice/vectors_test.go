@@ -40,7 +40,7 @@ type decision struct {
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	vectors, decisions := load[[]vector](t, "testdata/vectors.json"), load[map[string]decision](t, "testdata/decisions.json")
-	held, decided := map[string]int{}, map[string]int{}
+	equal, decided := map[string]int{}, map[string]int{}
 	for _, v := range vectors {
 		run, known := functions[v.Fn]
 		if !known {
@@ -48,7 +48,7 @@ func TestVectors(t *testing.T) {
 			continue
 		}
 		got := plain(t, run(t, v.Input))
-		want, counter := v.Expected, held
+		want, counter := v.Expected, equal
 		if v.Quirk != "" {
 			d, found := decisions[v.Name]
 			if !found {
@@ -74,8 +74,8 @@ func TestVectors(t *testing.T) {
 	for name := range decisions {
 		t.Errorf("a decision without its vector: %s", name)
 	}
-	for _, section := range slices.Sorted(maps.Keys(held)) {
-		t.Logf("%-14s %3d hold, %2d quirks decided", section, held[section], decided[section])
+	for _, section := range slices.Sorted(maps.Keys(equal)) {
+		t.Logf("%-14s %3d hold, %2d quirks decided", section, equal[section], decided[section])
 	}
 }
 

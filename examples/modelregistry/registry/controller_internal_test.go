@@ -81,9 +81,9 @@ func TestProxySwitchedOff(t *testing.T) {
 		r, _, obs := observed(t, m, Fetched{})
 		cm := conditions.NewManager(before, 1, time.Unix(0, 0))
 		r.DecorateStatus(&v1beta1.ModelRegistryStatus{}, cm, reconcile.StatusContext[*v1beta1.ModelRegistry]{}, obs)
-		told := slices.ContainsFunc(cm.Conditions(), func(c metav1.Condition) bool { return c.Type == conditionProxy })
-		if told != (proxy != nil) {
-			t.Errorf("%s: the condition is told %t", name, told)
+		reported := slices.ContainsFunc(cm.Conditions(), func(c metav1.Condition) bool { return c.Type == conditionProxy })
+		if reported != (proxy != nil) {
+			t.Errorf("%s: the condition is reported: %t", name, reported)
 		}
 	}
 }

@@ -75,17 +75,17 @@ func holdPod(ctx context.Context, c client.Client, pod *corev1.Pod) error {
 		if err != nil {
 			return err
 		}
-		held := status.State.Waiting != nil && status.State.Waiting.Reason == waits
+		waiting := status.State.Waiting != nil && status.State.Waiting.Reason == waits
 		if missing != "" {
 			ready = corev1.ConditionFalse
 		}
 		switch {
-		case missing != "" && !held:
+		case missing != "" && !waiting:
 			status.Ready, status.State = false, corev1.ContainerState{
 				Waiting: &corev1.ContainerStateWaiting{Reason: waits, Message: "secret \"" + missing + "\" not found"},
 			}
 			changed = true
-		case missing == "" && held:
+		case missing == "" && waiting:
 			status.Ready, status.State = true, corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
 			changed = true
 		}

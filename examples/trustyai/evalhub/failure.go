@@ -215,8 +215,8 @@ func (r *run) failure(now time.Time) (message string, again time.Duration) {
 	return strings.Join(failures, "; "), again
 }
 
-// judged detects failures of a pod that its adapter does not report.
-var judged = inspect.Run{
+// podRun detects failures of a pod that its adapter does not report.
+var podRun = inspect.Run{
 	Containers: []string{"init", adapter, "sidecar"}, Unschedulable: grace,
 	Stuck: func(reason string) bool { return slices.Contains(stuck, reason) },
 	Failed: func(container string, end *corev1.ContainerStateTerminated) bool {
@@ -230,7 +230,7 @@ const adapter = "adapter"
 
 // podFailure returns the failure of a pod, or how long it may still be unschedulable.
 func podFailure(pod *corev1.Pod, now time.Time) (string, time.Duration) {
-	switch outcome := judged.Of(pod, now); {
+	switch outcome := podRun.Of(pod, now); {
 	case outcome.Ended != nil:
 		return fmt.Sprintf(
 			"%s: terminated reason=%s exitCode=%d message=%s", outcome.Container, outcome.Reason, outcome.Ended.ExitCode,

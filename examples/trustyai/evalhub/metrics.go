@@ -31,7 +31,7 @@ var (
 		Name: "evalhub_controller_managed_instances", Help: "Hubs that there are.",
 	}))
 	reported = counters.Counter(
-		"evalhub_controller_job_failure_events_total", "Failures of evaluations that a hub was told.", "failure_reason",
+		"evalhub_controller_job_failure_events_total", "Failures of evaluations that were reported to a hub.", "failure_reason",
 	)
 )
 

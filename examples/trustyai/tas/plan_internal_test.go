@@ -53,17 +53,17 @@ func TestModels(t *testing.T) {
 	const here = "https://s.ns.svc.cluster.local"
 	f := Fetched{}
 	f.models.Value = &foreign.InferenceServiceList{Items: []foreign.InferenceService{
-		model("new", "RawDeployment", nil), model("told", "Standard", &foreign.Logger{Mode: "all", URL: here}),
+		model("new", "RawDeployment", nil), model("configured", "Standard", &foreign.Logger{Mode: "all", URL: here}),
 		model("theirs", "RawDeployment", &foreign.Logger{URL: "https://else"}), model("off", "Serverless", nil), model("unknown", "", nil),
 	}}
 	m := observe(inDatabase(false), f)
 	got := map[string]string{}
 	for _, c := range m.contributions {
-		if told, ok := c.(*foreign.InferenceService); ok {
-			got[c.GetName()] = told.Spec.Predictor.Logger.URL
+		if configured, ok := c.(*foreign.InferenceService); ok {
+			got[c.GetName()] = configured.Spec.Predictor.Logger.URL
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"new": here, "told": here}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"new": here, "configured": here}, got); diff != "" {
 		t.Errorf("contributions (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"theirs"}, m.taken); diff != "" {

@@ -27,15 +27,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// theater is the API server of TestRights, on which the kinds of all other projects are installed.
-type theater struct {
+// cluster is the API server of TestRights, on which the kinds of all other projects are installed.
+type cluster struct {
 	*testing.T
 	env *environment.Environment
 	c   client.Client
 }
 
-// open starts the API server.
-func open(t *testing.T) *theater {
+// startCluster starts the API server.
+func startCluster(t *testing.T) *cluster {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := models.AddToScheme(scheme); err != nil {
@@ -58,11 +58,11 @@ func open(t *testing.T) *theater {
 		},
 	}
 	env.Setup(t)
-	th := &theater{T: t, env: env, c: env.Client()}
+	cl := &cluster{T: t, env: env, c: env.Client()}
 	for _, name := range []string{"llm", "openshift-ingress", app, "openshift-monitoring"} {
-		th.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		cl.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
-	return th
+	return cl
 }
 
 // definition is that of a kind with any content.
@@ -84,8 +84,8 @@ func definition(group, version, kind string) *apiextensionsv1.CustomResourceDefi
 }
 
 // run runs the operator as main does, until the function that it returns is called, or the test ends.
-func (th *theater) run(config *rest.Config) (stop func()) {
-	th.Helper()
+func (cl *cluster) run(config *rest.Config) (stop func()) {
+	cl.Helper()
 	o := maas()
 	o.Config = config
 	args := []string{
@@ -102,7 +102,7 @@ func (th *theater) run(config *rest.Config) (stop func()) {
 		}
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(th.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(cl.Context()))
 	done := make(chan error, 1)
 	go func() { done <- o.Run(ctx, args, io.Discard, io.Discard) }()
 	var stopped bool
@@ -113,85 +113,85 @@ func (th *theater) run(config *rest.Config) (stop func()) {
 		stopped = true
 		cancel()
 		if err := <-done; err != nil {
-			th.Errorf("the operator ended with %v", err)
+			cl.Errorf("the operator ended with %v", err)
 		}
 	}
-	th.Cleanup(stop)
+	cl.Cleanup(stop)
 	return stop
 }
 
-func object(th *theater, text string) *unstructured.Unstructured {
-	th.Helper()
+func object(cl *cluster, text string) *unstructured.Unstructured {
+	cl.Helper()
 	u := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
-		th.Fatal(err)
+		cl.Fatal(err)
 	}
 	return u
 }
 
-func (th *theater) apply(texts ...string) {
-	th.Helper()
+func (cl *cluster) apply(texts ...string) {
+	cl.Helper()
 	for _, text := range texts {
-		u := object(th, text)
-		th.eventually("the namespace of "+u.GetName(), func() bool {
-			err := th.c.Patch(th.Context(), u.DeepCopy(), client.Apply, client.FieldOwner("test"), client.ForceOwnership) //nolint:staticcheck // of any kind
+		u := object(cl, text)
+		cl.eventually("the namespace of "+u.GetName(), func() bool {
+			err := cl.c.Patch(cl.Context(), u.DeepCopy(), client.Apply, client.FieldOwner("test"), client.ForceOwnership) //nolint:staticcheck // of any kind
 			return err == nil
 		})
 	}
 }
 
-func (th *theater) remove(texts ...string) {
-	th.Helper()
+func (cl *cluster) remove(texts ...string) {
+	cl.Helper()
 	for _, text := range texts {
-		if err := th.c.Delete(th.Context(), object(th, text)); err != nil {
-			th.Fatal(err)
+		if err := cl.c.Delete(cl.Context(), object(cl, text)); err != nil {
+			cl.Fatal(err)
 		}
 	}
 }
 
-func (th *theater) create(object client.Object) {
-	th.Helper()
-	if err := th.c.Create(th.Context(), object); err != nil {
-		th.Fatal(err)
+func (cl *cluster) create(object client.Object) {
+	cl.Helper()
+	if err := cl.c.Create(cl.Context(), object); err != nil {
+		cl.Fatal(err)
 	}
 }
 
-func (th *theater) patch(object client.Object, patch string) {
-	th.Helper()
-	if err := th.c.Patch(th.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		th.Fatal(err)
+func (cl *cluster) patch(object client.Object, patch string) {
+	cl.Helper()
+	if err := cl.c.Patch(cl.Context(), object, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		cl.Fatal(err)
 	}
 }
 
-func (th *theater) found(object client.Object) bool {
-	return th.c.Get(th.Context(), client.ObjectKeyFromObject(object), object) == nil
+func (cl *cluster) found(object client.Object) bool {
+	return cl.c.Get(cl.Context(), client.ObjectKeyFromObject(object), object) == nil
 }
 
-func (th *theater) gone(object client.Object) {
-	th.Helper()
-	th.eventually("no more "+object.GetName(), func() bool {
-		return apierrors.IsNotFound(th.c.Get(th.Context(), client.ObjectKeyFromObject(object), object))
+func (cl *cluster) gone(object client.Object) {
+	cl.Helper()
+	cl.eventually("no more "+object.GetName(), func() bool {
+		return apierrors.IsNotFound(cl.c.Get(cl.Context(), client.ObjectKeyFromObject(object), object))
 	})
 }
 
 // eventually waits for what the operator does.
-func (th *theater) eventually(what string, holds func() bool) {
-	th.Helper()
+func (cl *cluster) eventually(what string, holds func() bool) {
+	cl.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			th.Fatalf("waited %s for %s", patience, what)
+			cl.Fatalf("waited %s for %s", patience, what)
 		}
 	}
 }
 
 // urge is eventually for what was refused before: the owner is touched, as the operator takes its time to try again.
-func (th *theater) urge(owner client.Object, what string, holds func() bool) {
-	th.Helper()
+func (cl *cluster) urge(owner client.Object, what string, holds func() bool) {
+	cl.Helper()
 	looks := 0
-	th.eventually(what, func() bool {
+	cl.eventually(what, func() bool {
 		done := holds()
 		if looks++; !done && looks%20 == 0 {
-			th.patch(owner, fmt.Sprintf(`{"metadata":{"annotations":{"look":"%d"}}}`, looks))
+			cl.patch(owner, fmt.Sprintf(`{"metadata":{"annotations":{"look":"%d"}}}`, looks))
 		}
 		return done
 	})
