@@ -38,7 +38,7 @@ metadata: {name: credentials}
 data: {user: YWRtaW4=, password: c2VjcmV0}
 `
 
-// converge searches for faults of the controllers. The first calls of Grafana fail in turn: they do not arrive, or their answer is lost.
+// converge searches for faults of the controllers, in 40 sampled cases; RECONCILETEST_CASES=all runs all. The first calls of Grafana fail in turn: they do not arrive, or their answer is lost.
 func converge(t *testing.T, s reconciletest.System, controllers func(calls *http.Client) []*controller.Controller) {
 	t.Helper()
 	t.Parallel()
@@ -46,7 +46,7 @@ func converge(t *testing.T, s reconciletest.System, controllers func(calls *http
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Scheme, s.CRDPaths, s.Cache = env.Scheme, []string{"config/crd"}, caches
+	s.Scheme, s.CRDPaths, s.Cache, s.Cases = env.Scheme, []string{"config/crd"}, caches, 40
 	s.Outside = func() any {
 		return &fakeGrafana{fault: func(call int) fault {
 			const last = 3
