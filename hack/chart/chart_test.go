@@ -216,7 +216,7 @@ var conversion = regexp.MustCompile(`(?s)\n  conversion:\n    strategy: Webhook\
 // TestCRDs: a CRD in a chart is the one in config/crd, but that it stays when the release goes, and is converted.
 func TestCRDs(t *testing.T) {
 	t.Parallel()
-	for _, product := range []string{"modelregistry", "trustyai"} {
+	for _, product := range []string{"grafana", "modelregistry", "trustyai"} {
 		if _, text := render(t, filepath.Join("../../examples", product, "chart"), nil); !conversion.MatchString(text) {
 			t.Errorf("no CRD of %s is converted", product)
 		}

@@ -14,7 +14,7 @@ import (
 // that they use. The library must not contain them: product-specific values are
 // inputs.
 var products = regexp.MustCompile(`(?i)\b(aim|aimservices?|eai\.amd|maas|opendatahub|modelmesh|model[-_ ]?registry|trustyai|` +
-	`kserve|inferenceservices?|servingruntimes?|kuadrant|istio|kueue|openshift|rhoai)\b`)
+	`kserve|inferenceservices?|servingruntimes?|kuadrant|istio|kueue|openshift|rhoai|integreatly)\b`)
 
 func TestNoProductInTheLibrary(t *testing.T) {
 	t.Parallel()

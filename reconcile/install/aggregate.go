@@ -81,6 +81,9 @@ func reach(page dataflow.Page, kind resource, others map[string][]string) []stri
 				}
 			}
 		}
+		for _, outside := range c.External {
+			reasons = append(reasons, c.Controller+" changes "+outside.Kind+" outside the cluster")
+		}
 		if len(page.Namespaces) != 1 { // with one namespace the operator cannot write to another one
 			reasons = append(reasons, elsewhere(c)...)
 		}

@@ -79,8 +79,12 @@ func TestAggregate(t *testing.T) {
 		"deletes, restricted to one":          {change: func(p *dataflow.Page) { finalizes(p); p.Namespaces = []string{"one"} }},
 		"deletes, restricted to two":          {change: func(p *dataflow.Page) { finalizes(p); p.Namespaces = []string{"one", "two"} }, want: []string{"book deletes children in Finalize, because they can be in other namespaces"}},
 		"writes objects that it does not own": {change: func(p *dataflow.Page) { p.Controllers[0].Watches = p.Controllers[0].Watches[:1] }, want: []string{"book writes ConfigMap that it does not own"}},
-		"a group that reads the kind":         {change: group(allow("example.com", "books", "list", "watch")), want: []string{"shelf reconciles groups, which have no namespace"}},
-		"a group of other kinds":              {change: group(allow("example.com", "magazines", "list", "watch"))},
+		"changes resources outside the cluster": {
+			change: func(p *dataflow.Page) { p.Controllers[0].External = []dataflow.External{{Kind: "Row"}} },
+			want:   []string{"book changes Row outside the cluster"},
+		},
+		"a group that reads the kind": {change: group(allow("example.com", "books", "list", "watch")), want: []string{"shelf reconciles groups, which have no namespace"}},
+		"a group of other kinds":      {change: group(allow("example.com", "magazines", "list", "watch"))},
 		"another controller that reads the kind": {change: func(p *dataflow.Page) {
 			group(allow("example.com", "books", "list"), allow(rbacv1.GroupName, "rolebindings", "patch"))(p)
 			p.Namespaces = []string{"one"}

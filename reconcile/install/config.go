@@ -42,9 +42,9 @@ type Config struct {
 	//
 	// By default the editor role is aggregated unless the page shows that the operator may write outside the owner's
 	// namespace: if a controller that reconciles or reads the kind may write RBAC, namespaces, webhooks or CRDs, or may
-	// impersonate; reconciles groups; deletes children in Finalize; writes objects that it does not own; or creates owners
-	// of such a kind. A page does not contain the namespaces of planned objects: set false for a kind whose children are in
-	// other namespaces without any of these. The role always exists and can be bound to the accounts that administer the
-	// operator.
+	// impersonate; changes resources outside the cluster; reconciles groups; deletes children in Finalize; writes objects
+	// that it does not own; or creates owners of such a kind. A page does not contain the namespaces of planned objects: set
+	// false for a kind whose children are in other namespaces without any of these. The role always exists and can be bound
+	// to the accounts that administer the operator.
 	Aggregate map[string]bool
 }

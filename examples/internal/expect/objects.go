@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
 
@@ -24,17 +23,21 @@ import (
 // different notations of a quantity are equal, and an unknown field fails the test. Other children are compared field by field.
 func Children(t testing.TB, scheme *runtime.Scheme, want string, plan reconcile.PlanResult) string {
 	t.Helper()
-	var planned []client.Object
+	var planned []any
 	for i := range plan.Children {
-		if child := &plan.Children[i]; !child.Existing {
+		switch child := &plan.Children[i]; {
+		case child.Existing:
+		case child.Configuration != nil:
+			planned = append(planned, child.Configuration)
+		default:
 			planned = append(planned, child.Object)
 		}
 	}
 	return Objects(t, scheme, want, planned...)
 }
 
-// Objects compares objects like [Children].
-func Objects[T client.Object](t testing.TB, scheme *runtime.Scheme, want string, got ...T) string {
+// Objects compares objects, or apply configurations, like [Children].
+func Objects[T any](t testing.TB, scheme *runtime.Scheme, want string, got ...T) string {
 	t.Helper()
 	wanted, planned := map[string]runtime.Object{}, map[string]runtime.Object{}
 	add := func(to map[string]runtime.Object, document []byte) {
@@ -56,7 +59,7 @@ func Objects[T client.Object](t testing.TB, scheme *runtime.Scheme, want string,
 		add(wanted, content)
 	}
 	for _, object := range got {
-		content, err := json.Marshal(object)
+		content, err := json.Marshal(withKind(scheme, object))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +79,21 @@ func Objects[T client.Object](t testing.TB, scheme *runtime.Scheme, want string,
 		}
 	}
 	return differences.String()
+}
+
+// withKind returns a typed object with its kind, which a plan may omit, and every other value as it is.
+func withKind(scheme *runtime.Scheme, value any) any {
+	object, ok := value.(runtime.Object)
+	if !ok || !object.GetObjectKind().GroupVersionKind().Empty() {
+		return value
+	}
+	kinds, _, err := scheme.ObjectKinds(object)
+	if err != nil {
+		return value
+	}
+	object = object.DeepCopyObject()
+	object.GetObjectKind().SetGroupVersionKind(kinds[0])
+	return object
 }
 
 // decode decodes an object, and returns it with its kind and name.

@@ -21,6 +21,7 @@ func TestEditors(t *testing.T) {
 	for example, want := range map[string][]string{
 		"aim":           nil,
 		"cronjob":       {"cronjobs.cronjob.example.com"},
+		"grafana":       nil,
 		"maas":          nil,
 		"modelmesh":     nil,
 		"modelregistry": nil,

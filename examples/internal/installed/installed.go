@@ -25,9 +25,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -49,10 +51,18 @@ type installation struct {
 
 // Run applies config/ and the CRDs of other projects to an API server of its own. It runs the operator with the account, arguments
 // and environment of the Deployment until it is ready, and creates the samples of the operator's kinds in every version. Then it
-// calls check, which may be nil.
+// calls check, which may be nil, with a client that knows the kinds of the operator.
 func Run(t *testing.T, o operator.Operator, foreign []string, check func(*testing.T, client.Client)) {
 	t.Helper()
-	env := &environment.Environment{CRDPaths: foreign, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"}}
+	known := runtime.NewScheme()
+	for _, add := range append([]func(*runtime.Scheme) error{scheme.AddToScheme}, o.AddToScheme...) {
+		if err := add(known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := &environment.Environment{
+		CRDPaths: foreign, Scheme: known, AdmissionPlugins: []string{"OwnerReferencesPermissionEnforcement"},
+	}
 	env.Setup(t)
 	i := &installation{Client: env.Client(), T: t, deployment: &appsv1.Deployment{}}
 	i.apply()

@@ -20,7 +20,8 @@ var ErrNotFound = errors.New("not found")
 var ErrSystemGone = errors.New("the external system no longer exists")
 
 // System accesses the external resources of one kind. A key identifies one resource permanently. Several workers call the methods
-// concurrently, each with a context that ends after [Options.Timeout]. S is the planned state of a resource, O the observed state.
+// concurrently, each with a context that ends after [Options.Timeout]. S is the planned state of a resource, O the observed state. O is
+// converted to JSON and back before a phase gets it: unexported fields are lost.
 type System[S, O any] interface {
 	// Observe returns the resource with the key, or [ErrNotFound]. It must not change anything.
 	Observe(ctx context.Context, key string) (O, error)

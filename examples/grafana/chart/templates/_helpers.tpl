@@ -1,0 +1,12 @@
+{{/* The name of all objects: that of the release, with that of the chart unless it is in it. */}}
+{{- define "grafana-operator.fullname" -}}
+{{- $name := printf "%s-%s" .Release.Name .Chart.Name -}}
+{{- if contains .Chart.Name .Release.Name }}{{ $name = .Release.Name }}{{ end -}}
+{{- .Values.fullnameOverride | default $name | trunc 54 | trimSuffix "-" -}}
+{{- end }}
+
+{{- define "grafana-operator.image" -}}
+{{- with .Values.image -}}
+{{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
+{{- end -}}
+{{- end }}
