@@ -16,8 +16,8 @@ import (
 // Phase names a step of a reconciliation, in logs, metrics and traces.
 type Phase string
 
-// The phases, in the order in which they run. A reconciliation of an owner that is being deleted runs PhaseFetch, PhaseFinalize,
-// PhaseApply, PhaseDecorate and PhaseWriteStatus.
+// The phases, in the order in which they run. A reconciliation that finalizes an owner runs PhaseFetch, PhaseFinalize, PhaseApply,
+// PhaseDecorate and PhaseWriteStatus.
 const (
 	// PhaseMigrate is the method Migrate, and the write of the owner when it changed. See [Migrator].
 	PhaseMigrate Phase = "Migrate"

@@ -90,10 +90,9 @@ func dueTime(job *batchv1.Job) *metav1.Time {
 	return &metav1.Time{Time: due}
 }
 
-// PlanResources keeps all Jobs except the oldest finished ones, and adds the Job that is due.
+// PlanResources deletes the oldest finished Jobs, and adds the Job that is due.
 func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, _ error) {
 	spec := rc.Object.Spec
-	plan.KeepKind(batchv1.SchemeGroupVersion.WithKind("Job"))
 	trim(&plan, rc.Object, o.succeeded, spec.SuccessfulJobsHistoryLimit)
 	trim(&plan, rc.Object, o.failed, spec.FailedJobsHistoryLimit)
 	if o.jobs.HasError() || spec.Suspend != nil && *spec.Suspend {
@@ -113,7 +112,7 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 		}
 	}
 	job := newJob(rc.Object, missed)
-	plan.Apply(job, apply.Once, apply.Announce("SuccessfulCreate", "Created job "+job.Name))
+	plan.Apply(job, apply.History(), apply.Announce("SuccessfulCreate", "Created job "+job.Name))
 	return plan, nil
 }
 

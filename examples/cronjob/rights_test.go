@@ -31,8 +31,10 @@ func TestRights(t *testing.T) {
 	w.end(1, batchv1.JobComplete)
 	w.eventually("the Job goes", func() bool { return len(w.jobs()) == 0 })
 	granted.Check(t, map[string]string{
-		"get batch/jobs":             "for a look at a Job that the cache does not show yet, as in the tests of the SDK",
-		"patch batch/jobs":           "for children that change; a Job is created once",
-		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
+		"get cronjob.example.com/cronjobs":   "for the inventory of children that the engine prunes; a history has none",
+		"patch cronjob.example.com/cronjobs": "for the inventory, as above",
+		"get batch/jobs":                     "for a look at a Job that the cache does not show yet, as in the tests of the SDK",
+		"patch batch/jobs":                   "for children that change; a Job is created once",
+		"patch events.k8s.io/events":         "for an event that repeats itself, as in the tests of the SDK",
 	})
 }

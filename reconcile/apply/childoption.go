@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ChildOption changes a planned child: a [Mode] such as [Shared], an [Adoption],
+// ChildOption changes a planned child: a [Mode] such as [Shared], [History], an [Adoption],
 // the [FieldRules] of [Seed], [CreateOnly], [Force], [Ignore] and [Absent],
 // [Recreate], [Announce], [WaitUntil] and [After].
 type ChildOption interface {
@@ -27,6 +27,7 @@ var (
 	_ ChildOption    = Adoption(0)
 	_ ChildOption    = Mode(0)
 	_ ChildOption    = recreate{}
+	_ ChildOption    = history{}
 	_ ChildOption    = Announcement{}
 	_ DeletionOption = Announcement{}
 	_ DeletionOption = matchResourceVersion{}
@@ -156,6 +157,21 @@ func (a Announcement) ApplyToChild(c *Child) { c.Announcement = a }
 
 // ApplyToDeletion sets the announcement of the deletion.
 func (a Announcement) ApplyToDeletion(d *Deletion) { d.Announcement = a }
+
+type history struct{}
+
+func (history) ApplyToChild(c *Child) { c.Mode, c.History = Once, true }
+
+// History creates the child if it does not exist, as [Once] does, and never changes or prunes it. Later plans may leave the child out. Use it
+// for a history, such as the Jobs of a schedule, and for data that is generated once. The child is deleted with [Plan.Delete] or with the
+// owner:
+//
+//	plan.Apply(job, apply.History())
+//
+// The child has an owner reference and no part-of label, and the engine records nothing on the owner. So garbage collection must reach the
+// child: it is in the namespace of the owner, or the owner is cluster-scoped. Otherwise the plan is invalid; see [Retained] for objects that
+// outlive their owner. A child that another mode has created becomes one of the history when a plan names it with this option.
+func History() ChildOption { return history{} }
 
 type recreate struct{ propagation metav1.DeletionPropagation }
 

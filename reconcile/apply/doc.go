@@ -41,8 +41,8 @@
 //  5. The owner's metadata records where its children are, as specified by
 //     KEP-3659 (ApplySet). This inventory grows before the first write and
 //     shrinks after a live listing has confirmed that nothing is left.
-//     Children carry the part-of label, except [Shared] ones. Metadata that a
-//     plan sets on the owner is separate, see [Plan.Metadata].
+//     Children carry the part-of label, except [Shared] ones and those of a
+//     [History]. Metadata that a plan sets on the owner is separate, see [Plan.Metadata].
 //  6. A prune of most children requires a changed spec or changed inputs.
 //     Otherwise it is blocked, see [PruneBlockedError]. After a restart the
 //     engine compares the generation of the owner with the one in its status.

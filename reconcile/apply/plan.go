@@ -88,6 +88,8 @@ type Child struct {
 	// Existing restricts [Once] to a child that exists; a missing child is not created. An object of that name that another controller
 	// owns is ignored. See [Plan.Keep]. Default false.
 	Existing bool
+	// History restricts [Once] to a child that is never pruned, see [History]. Default false.
+	History bool
 	// Recreate allows the engine to delete and recreate the object when the API server refuses a change because a field is immutable, see
 	// [Recreate]. Default false.
 	Recreate bool
@@ -106,13 +108,14 @@ type Child struct {
 //	               created  changed later     left out of a plan      owner is deleted        owners of one object
 //	Own            yes      yes               deleted                 deleted                 one
 //	Once           yes      no                deleted                 deleted                 one
+//	History        yes      no                stays                   deleted                 one
 //	Shared         yes      the owner's part  the part is taken back  the part is taken back  several, a part each
 //	Retained       yes      yes               stays                   stays                   several, which plan it alike
 //	Contribute     no       the given fields  they are given back     they are given back     several, and other controllers
 //	Plan.Keep      no       no                deleted                 deleted                 one
 //	Plan.KeepKind  no       no                deleted                 deleted                 one
 //
-// [Plan.Keep] keeps one child, and [Plan.KeepKind] all children of a kind. An object that several owners share is deleted with its last
+// [History] is an option for one child. [Plan.Keep] keeps one child, and [Plan.KeepKind] all children of a kind. An object that several owners share is deleted with its last
 // part.
 type Mode int
 
@@ -263,6 +266,6 @@ func (p *Plan) add(c Child, opts []ChildOption) {
 const usualChildren = 8
 
 // KeepKind plans that all unplanned children of the kind stay: none of them is pruned, and contributions to objects of the kind are not
-// given back. Use it for a history, such as the Jobs of a schedule: each Job is created with [Once], is left out of later plans, and is
-// deleted with [Plan.Delete] or with the owner. The kind must be declared as owned. [Mode] has a table of the alternatives.
+// given back. Use it for children that an earlier plan applied and whose desired state the plan does not know. For children that are created
+// once and never pruned, use [History]. The kind must be declared as owned. [Mode] has a table of the alternatives.
 func (p *Plan) KeepKind(gvk schema.GroupVersionKind) { p.KeptKinds = append(p.KeptKinds, gvk) }

@@ -74,6 +74,13 @@ type Options struct {
 	// Finalizer is the finalizer of owners that need one. To rename it, a release must also remove the former one. Default
 	// the domain of the engine, a slash and FieldManager.
 	Finalizer string
+	// ReconcileDeleted runs all phases as usual for an owner that is being deleted and that only finalizers of other
+	// controllers keep, so that PlanResources can react to the deletion without holding the owner: rc.Object has a
+	// DeletionTimestamp. The engine adds no finalizer and prunes nothing then, because garbage collection deletes the
+	// children. A child that it does not reach cannot be planned, and a plan that recreates children can prolong a deletion in
+	// the foreground. An owner with the controller's own finalizer is finalized first, see [reconcile.Finalizer]. Default
+	// false: nothing is done for such an owner.
+	ReconcileDeleted bool
 	// ContestInterval is how long the engine does not write a contested or rejected object while neither the plan nor the
 	// other field manager changes. Default 5 minutes.
 	ContestInterval time.Duration

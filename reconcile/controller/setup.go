@@ -336,7 +336,7 @@ func (c *Controller) config() pipeline.Config {
 	return pipeline.Config{
 		Name:            c.name,
 		Decorate:        c.decorate,
-		Finalizer:       c.names().Finalizer,
+		Finalizer:       c.names().Finalizer, ReconcileDeleted: c.options.ReconcileDeleted,
 		FieldManager:    c.names().FieldManager,
 		FormerManagers:  c.options.Apply.FormerManagers,
 		Grace:           c.options.Grace,

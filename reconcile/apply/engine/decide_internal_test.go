@@ -277,6 +277,29 @@ func childSituations() map[string]situation {
 			planOf(settings(), apply.Once), func(s *stage) { s.apply(planOf(settings(), apply.Once)); s.update(repaint) },
 			decision{apply.VerbNone, apply.ReasonExists, apply.OutcomeUnchanged},
 		},
+		"absent, with History": {
+			planOf(settings(), apply.History()), nil,
+			decision{apply.VerbCreate, apply.ReasonMissing, apply.OutcomeUnchanged},
+		},
+		"drifted, with History": {
+			planOf(settings(), apply.History()), func(s *stage) { s.apply(planOf(settings(), apply.History())); s.update(repaint) },
+			decision{apply.VerbNone, apply.ReasonExists, apply.OutcomeUnchanged},
+		},
+		"exists, planned with History from now on": {
+			planOf(settings(), apply.History()), func(s *stage) { s.apply(plan()) },
+			decision{apply.VerbUpdate, apply.ReasonDrift, apply.OutcomeUnchanged},
+		},
+		"owned by another controller, with History": {
+			planOf(settings(), apply.History()), func(s *stage) { s.create(controlledByAnother()) },
+			decision{apply.VerbNone, apply.ReasonNotOwned, apply.OutcomeFailed},
+		},
+		"in another namespace, with History": {
+			planOf(func() *corev1.ConfigMap { o := settings(); o.Namespace = "other"; return o }(), apply.History()), nil,
+			decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
+		},
+		"with History and another mode": {
+			planOf(settings(), apply.History(), apply.Shared), nil, decision{apply.VerbNone, apply.ReasonInvalid, apply.OutcomeFailed},
+		},
 		"contribution to an absent object": {
 			planOf(settings(), apply.Contribute), nil,
 			decision{apply.VerbNone, apply.ReasonMissing, apply.OutcomeBlocked},

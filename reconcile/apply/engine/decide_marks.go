@@ -13,12 +13,14 @@ import (
 
 // lacksMarks plans a patch if a child that is only created lacks its owner reference or label, and reports whether it does. The content of
 // such a child is left alone. The owner reference must name a served version: garbage collection cannot follow another one and would not
-// delete the child. A removed label is added again to an object that is known to be this owner's, but not repeatedly.
+// delete the child. A removed label is added again to an object that is known to be this owner's, but not repeatedly. A child of the history
+// that has the label from another mode loses it, because it would be pruned.
 func lacksMarks(p *pass, c *child) bool {
 	at := outdatedReference(p, c.live)
 	unlabelled := c.member && !c.planned.Existing && c.live.GetLabels()[applyset.PartOfLabel] == "" &&
 		c.memory.Ours() == c.live.GetUID() && metav1.IsControlledBy(c.live, p.owner)
-	if at < 0 && !unlabelled {
+	listed := c.planned.History && inSet(p, c.live) && metav1.IsControlledBy(c.live, p.owner)
+	if at < 0 && !unlabelled && !listed {
 		return false
 	}
 	if at >= 0 {
@@ -29,6 +31,11 @@ func lacksMarks(p *pass, c *child) bool {
 	}
 	if unlabelled {
 		c.result.Fields = append(c.result.Fields, apply.FieldChange{Path: ".metadata.labels." + applyset.PartOfLabel, To: strconv.Quote(p.setID)})
+	}
+	if listed {
+		c.result.Fields = append(c.result.Fields, apply.FieldChange{
+			Path: ".metadata.labels." + applyset.PartOfLabel, From: strconv.Quote(c.live.GetLabels()[applyset.PartOfLabel]),
+		})
 	}
 	if repairs(p, c) <= memory.MaxRepairs {
 		c.action, c.result.Reason = actionMark, apply.ReasonDrift

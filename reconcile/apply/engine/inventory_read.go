@@ -75,7 +75,7 @@ func plannedInventory(p *pass) *applyset.Inventory {
 		inv.Finalizer = true // the finalizer ensures their removal
 	}
 	for _, c := range p.children {
-		if c.kind == nil || c.memory == nil {
+		if c.kind == nil || c.memory == nil || c.planned.History {
 			continue
 		}
 		switch c.planned.Mode {

@@ -17,10 +17,13 @@ import (
 )
 
 var (
-	errNoNamespace = intent.PlanError("child: metadata.namespace is empty, and the owner has none to default to")
-	errNamespace   = intent.PlanError("child: metadata.namespace is set, but the kind is cluster-scoped")
-	errTwice       = intent.PlanError("child: planned twice in one plan")
-	errLeftBehind  = intent.PlanError("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
+	errNoNamespace  = intent.PlanError("child: metadata.namespace is empty, and the owner has none to default to")
+	errNamespace    = intent.PlanError("child: metadata.namespace is set, but the kind is cluster-scoped")
+	errTwice        = intent.PlanError("child: planned twice in one plan")
+	errHistoryMode  = intent.PlanError("child: planned with History and with another mode; want one of them")
+	errHistoryReach = intent.PlanError("child: planned with History, and garbage collection does not reach it: it would never be deleted; " +
+		"want an object in the namespace of the owner, or Retained")
+	errLeftBehind = intent.PlanError("child: planned for an owner that is being deleted, and garbage collection does not reach it: " +
 		"it would be left behind; set Hold as long as it is needed, then leave it out")
 )
 
@@ -79,7 +82,7 @@ func (p *pass) resolveAll() {
 		c := &all[i]
 		p.children[i] = c
 		c.planned = &p.plan.Children[i]
-		c.member = c.planned.Mode == apply.Own || c.planned.Mode == apply.Once
+		c.member = c.planned.Mode == apply.Own || c.planned.Mode == apply.Once && !c.planned.History
 		if err := p.resolve(c); err != nil {
 			c.fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
 			p.unresolved(c, fmt.Errorf("%s: %w", c.describe(), err))
@@ -129,7 +132,13 @@ func (p *pass) resolve(c *child) error {
 	if err := p.checkIdentity(c); err != nil {
 		return err
 	}
-	c.reach = c.member && p.reaches(c.id.Key.Namespace)
+	c.reach = (c.member || c.planned.History) && p.reaches(c.id.Key.Namespace)
+	switch {
+	case c.planned.History && c.planned.Mode != apply.Once:
+		return errHistoryMode
+	case c.planned.History && !c.reach:
+		return errHistoryReach
+	}
 	if p.finalize && !p.plan.Hold && !c.planned.Existing && (isPartial(c.planned.Mode) || c.member && !c.reach) {
 		return errLeftBehind
 	}
@@ -185,4 +194,7 @@ func writeIdentity(s *maphash.Hash, c *child) {
 	content.WriteString(s, c.id.Key.Namespace)
 	content.WriteString(s, c.id.Key.Name)
 	content.WriteUint(s, uint64(c.planned.Mode)) //nolint:gosec // a small enumeration
+	if c.planned.History {
+		content.WriteString(s, "history")
+	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// markChild updates the owner reference and the label of a child without changing its content, pinned to the version that was read.
+// markChild updates the owner reference and the label of a child, or removes the label, without changing its content, pinned to the version that was read.
 func markChild(p *pass, c *child) error {
 	for range maxTries {
 		answer, err := sendMark(p, c)
@@ -45,6 +45,9 @@ func sendMark(p *pass, c *child) (client.Object, error) {
 	}
 	if c.live.GetLabels()[applyset.PartOfLabel] == "" && c.member && !c.planned.Existing {
 		metadata["labels"] = map[string]string{applyset.PartOfLabel: p.setID}
+	}
+	if c.planned.History && inSet(p, c.live) {
+		metadata["labels"] = map[string]any{applyset.PartOfLabel: nil}
 	}
 	data, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {

@@ -158,9 +158,13 @@ func reported(components []health.Component, failed error) bool {
 }
 
 // finalize runs the pass of an owner that is being deleted: fetch, plan the deletion, apply it. While the owner is
-// kept, its status shows the reason. After the finalizer is removed, the pass does nothing more.
+// kept, its status shows the reason. After the finalizer is removed, the pass does nothing more, unless the controller reconciles owners
+// that other controllers keep.
 func (p *pass[T, F, O]) finalize(ctx context.Context, report *reconcile.Report) {
 	if p.Finalizer == "" || !slices.Contains(p.owner.GetFinalizers(), p.Finalizer) {
+		if p.ReconcileDeleted {
+			p.reconcile(ctx, report)
+		}
 		return
 	}
 	p.begin(ctx)

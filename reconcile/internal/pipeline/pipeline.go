@@ -72,6 +72,9 @@ type Config struct {
 	// Finalizer is the name of the finalizer that the Applier keeps on owners that need one; empty means that no owner
 	// has one, and deletion is left to garbage collection.
 	Finalizer string
+	// ReconcileDeleted reconciles an owner that is being deleted and does not have the Finalizer as if it were not. Default false: nothing
+	// is done for it.
+	ReconcileDeleted bool
 	// FieldManager is the field manager of the Applier. Conditions that it wrote in an earlier pass and that no
 	// component has any more are removed. Empty removes none.
 	FieldManager string

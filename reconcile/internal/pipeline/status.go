@@ -75,7 +75,7 @@ func (p *pass[T, F, O]) complete() bool {
 
 // decorator returns the function that sets the domain's part of the status, nil if there is none.
 func (p *pass[T, F, O]) decorator(blocked error) func(T, *conditions.Manager) {
-	switch deleted := !p.owner.GetDeletionTimestamp().IsZero(); {
+	switch deleted := !p.owner.GetDeletionTimestamp().IsZero() && !p.composed; {
 	case deleted && p.phases.decorateDeletion != nil:
 		return func(after T, manager *conditions.Manager) { p.phases.decorateDeletion(after, manager, p.rc.Object) }
 	case deleted || !p.composed || p.Decorate == nil && p.phases.decorate == nil:

@@ -137,6 +137,8 @@ type world struct {
 	widget   *widget.Widget
 	pipeline ctrl.Reconciler
 	budget   reconcile.Budget
+	// reconcileDeleted is the option of the pipeline.
+	reconcileDeleted bool
 }
 
 // newWorld creates the widget and a pipeline whose reads are live, so that a test decides what the pass sees.
@@ -173,7 +175,7 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 		FieldManager: "widgets", FormerManagers: former,
 		Recorder: w.events,
 		Clock:    w.clock,
-		Budget:   w.budget,
+		Budget:   w.budget, ReconcileDeleted: w.reconcileDeleted,
 	}
 	w.pipeline, err = pipeline.New(reconciler, config)
 	Expect(err).NotTo(HaveOccurred())

@@ -34,7 +34,7 @@ func (h *Hasher) Child(c *apply.Child) uint64 {
 
 func (*Hasher) childRules(s *maphash.Hash, c *apply.Child) {
 	content.WriteUint(s, uint64(c.Mode)<<8|uint64(c.Adoption)) //nolint:gosec // small enumerations
-	for _, option := range []bool{c.Recreate, c.Existing} {
+	for _, option := range []bool{c.Recreate, c.Existing, c.History} {
 		if option {
 			_ = s.WriteByte(content.TagTrue)
 		} else {
