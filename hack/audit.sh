@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 export GOWORK=off
 licences=$(go -C hack/audit tool -n go-licenses)
 vulnerabilities=$(go -C hack/audit tool -n govulncheck)
-for module in . cmd/reconcilekit; do
+for module in . cmd/reconcilekit cmd/kubectl-reconcilekit; do
 	echo "audit: licences of $module, half a minute"
 	(cd "$module" && "$licences" check ./... --logtostderr=false --disallowed_types=forbidden,restricted,unknown \
 		--ignore github.com/reconcilekit/reconcilekit 2>/dev/null) ||

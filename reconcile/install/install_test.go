@@ -87,12 +87,12 @@ func objects(t *testing.T, name, text string) []*unstructured.Unstructured {
 func TestKustomization(t *testing.T) {
 	t.Parallel()
 	kept := map[string]int{
-		"Namespace": 1, "ServiceAccount": 1, "Deployment": 1, "PodDisruptionBudget": 1, "Service": 2, "NetworkPolicy": 1,
-		"ClusterRole": 8, "ClusterRoleBinding": 3, "Role": 2, "RoleBinding": 2, "Secret": 1,
+		"Namespace": 1, "ServiceAccount": 2, "Deployment": 1, "PodDisruptionBudget": 1, "Service": 2, "NetworkPolicy": 1,
+		"ClusterRole": 8, "ClusterRoleBinding": 4, "Role": 3, "RoleBinding": 2, "Secret": 1,
 		"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1, "CustomResourceDefinition": 1,
 	}
 	issued := maps.Clone(kept)
-	issued["ClusterRole"], issued["ClusterRoleBinding"], issued["Role"], issued["RoleBinding"] = 7, 2, 1, 1
+	issued["ClusterRole"], issued["ClusterRoleBinding"], issued["Role"], issued["RoleBinding"] = 7, 3, 2, 1
 	issued["Issuer"], issued["Certificate"] = 1, 1
 	delete(issued, "Secret")
 	for name, c := range map[string]struct {
@@ -349,6 +349,41 @@ func TestChartCRD(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in:\n%s", want, text)
+		}
+	}
+}
+
+// TestExplanations: an installation serves explanations, the metrics Service names the operator and the kinds that it reconciles, and
+// accounts that may read explanations can be granted that, with or without kubectl reconcilekit.
+func TestExplanations(t *testing.T) {
+	t.Parallel()
+	files, err := install.Files(library(), config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"config/", "chart/templates/"} {
+		if text := files[folder+"manager/deployment.yaml"]; !strings.Contains(text, "- --serve-explanations\n") || !strings.Contains(text, "- --metrics-secure\n") {
+			t.Errorf("explanations are not served behind authentication:\n%s", text)
+		}
+	}
+	service := objects(t, "service", files["config/network/metrics_service.yaml"])[0]
+	if got := service.GetLabels()["reconcilekit.dev/operator"]; got != "library" {
+		t.Errorf("the Service is that of operator %q", got)
+	}
+	if got := service.GetAnnotations()["reconcilekit.dev/reconciles"]; got != "books.example.com" {
+		t.Errorf("the operator reconciles %q", got)
+	}
+	rules := map[string]any{}
+	for _, object := range objects(t, "roles", files["config/rbac/metrics.yaml"]) {
+		rules[object.GetKind()+" "+object.GetName()] = object.Object["rules"]
+	}
+	want := []any{map[string]any{"nonResourceURLs": []any{"/debug/explain"}, "verbs": []any{"get"}}}
+	if diff := cmp.Diff(want, rules["ClusterRole library-explainer"]); diff != "" {
+		t.Errorf("the role of explanations (-want +got)\n%s", diff)
+	}
+	for _, name := range []string{"Role library-kubectl", "ServiceAccount library-explainer", "ClusterRoleBinding library-explainer"} {
+		if _, found := rules[name]; !found {
+			t.Errorf("there is no %s", name)
 		}
 	}
 }

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cri-streaming/pkg/streaming/portforward"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+const (
+	install   = "../../examples/quickstart/config"
+	operators = "quickstart-system" // the namespace of the installation
+)
+
+// kubelet forwards ports of Pods to ports of this machine, as there are no Pods. The API server calls it.
+type kubelet struct{}
+
+// PortForward implements portforward.PortForwarder.
+func (kubelet) PortForward(ctx context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
+	var dialer net.Dialer
+	connection, err := dialer.DialContext(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(int(port)))
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	go func() { _, _ = io.Copy(connection, stream); _ = connection.(*net.TCPConn).CloseWrite() }()
+	_, err = io.Copy(stream, connection)
+	return err
+}
+
+// ServeHTTP implements http.Handler for /portForward/NAMESPACE/POD.
+func (k kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	portforward.ServePortForward(w, r, k, parts[len(parts)-1], "", portforward.NewV4Options(nil), time.Minute, time.Minute,
+		portforward.SupportedProtocols)
+}
+
+// cluster is an API server with the installation of the quickstart, and two processes of its operator.
+type cluster struct {
+	*testing.T
+	client.Client
+	env *envtest.Environment
+}
+
+func (c *cluster) must(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+// TestPlugin: the plugin works against the installation of an operator, with the generated role and no other permission in the namespace of
+// the operator. Only the kubelet is a fake.
+func TestPlugin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles an operator")
+	}
+	log.SetLogger(klog.Background())
+	c := &cluster{T: t, env: &envtest.Environment{CRDDirectoryPaths: []string{filepath.Join(install, "crd")}, ErrorIfCRDPathMissing: true}}
+	config, err := c.env.Start()
+	c.must(err)
+	t.Cleanup(func() { c.must(c.env.Stop()) })
+	c.Client, err = client.New(config, client.Options{})
+	c.must(err)
+	for _, file := range []string{"manager/namespace.yaml", "manager/service_account.yaml", "network/metrics_service.yaml", "rbac/metrics.yaml"} {
+		c.apply(filepath.Join(install, file))
+	}
+	c.node()
+	kubeconfig := c.user("operator", rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}})
+	program := filepath.Join(t.TempDir(), "quickstart")
+	build := exec.CommandContext(t.Context(), "go", "-C", "../../examples", "build", "-o", program, "./quickstart")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c.operator(program, kubeconfig, "one")
+	c.operator(program, kubeconfig, "two")
+
+	site := &unstructured.Unstructured{}
+	c.must(yaml.Unmarshal([]byte("apiVersion: example.com/v1\nkind: Website\nmetadata: {namespace: default, name: corner}\nspec: {text: hello}\n"), &site.Object))
+	site.SetAPIVersion(c.version())
+	c.must(c.Create(t.Context(), site))
+	night := c.user("night", rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"websites"}, Verbs: []string{"get", "list", "patch"}})
+	run := func(args ...string) (string, error) {
+		var out bytes.Buffer
+		command := root(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out})
+		command.SetArgs(append([]string{"--kubeconfig=" + night, "--namespace=default"}, args...))
+		err := command.ExecuteContext(t.Context())
+		return out.String(), err
+	}
+	eventually := func(what string, args []string, want ...string) {
+		t.Helper()
+		var text string
+		var err error
+		for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(200 * time.Millisecond) {
+			text, err = run(args...)
+			if err != nil {
+				text += err.Error()
+			}
+			missing := false
+			for _, part := range want {
+				missing = missing || !strings.Contains(text, part)
+			}
+			if !missing {
+				return
+			}
+		}
+		t.Fatalf("%s: %v: want %q in\n%s", what, args, want, text)
+	}
+
+	explain := []string{"explain", "website", "corner", "--operator-namespace=" + operators}
+	eventually("without the role", explain, "find the operator", "forbidden")
+	c.must(c.Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: operators, Name: "night"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "quickstart-kubectl"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "night"}},
+	}))
+	eventually("the process that leads", explain, "Website default/corner (controller quickstart)", "last pass at")
+	eventually("an owner that does not exist", []string{"explain", "websites", "none", "--operator-namespace=" + operators}, "not found")
+	eventually("as JSON", append(explain, "-o=json"), `"controller": "quickstart"`)
+	eventually("another operator", append(explain, "--operator=other"), "no operator says that it reconciles websites")
+
+	eventually("a request", []string{"reconcile", "website", "corner"}, "/corner reconciled\n", "Ready=False")
+	eventually("the pause", []string{"pause", "website", "corner"}, "/corner paused")
+	eventually("the paused owner", explain, "paused by its annotation")
+	eventually("a request of a paused owner", []string{"reconcile", "website", "corner", "--timeout=1s"}, "is not reconciled after 1s: it is paused")
+	eventually("its end", []string{"resume", "website", "corner"}, "/corner resumed")
+	eventually("the resumed owner", []string{"reconcile", "website", "corner"}, "/corner reconciled\n")
+	eventually("names to complete", []string{"__complete", "explain", "website", ""}, "corner\n")
+}
+
+// apply creates the objects of a file.
+func (c *cluster) apply(file string) {
+	c.Helper()
+	raw, err := os.ReadFile(file)
+	c.must(err)
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), len(raw))
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if err == io.EOF { //nolint:errorlint // documented
+			return
+		}
+		c.must(err)
+		c.must(c.Create(c.Context(), object))
+	}
+}
+
+// version returns the API version of the CRD of websites.
+func (c *cluster) version() string {
+	kinds := c.RESTMapper()
+	mapping, err := kinds.KindsFor(metaWebsites)
+	c.must(err)
+	return mapping[0].GroupVersion().String()
+}
+
+// user returns the kubeconfig of a user with permissions in all namespaces.
+func (c *cluster) user(name string, rules ...rbacv1.PolicyRule) (kubeconfig string) {
+	c.Helper()
+	c.must(c.Create(c.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}))
+	c.must(c.Create(c.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: name}},
+	}))
+	user, err := c.env.AddUser(envtest.User{Name: name}, nil)
+	c.must(err)
+	raw, err := user.KubeConfig()
+	c.must(err)
+	kubeconfig = filepath.Join(c.TempDir(), name)
+	c.must(os.WriteFile(kubeconfig, raw, 0o600))
+	return kubeconfig
+}
+
+// node creates the node of the fake kubelet.
+func (c *cluster) node() {
+	c.Helper()
+	server := httptest.NewTLSServer(kubelet{})
+	c.Cleanup(server.Close)
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}
+	c.must(c.Create(c.Context(), node))
+	address := server.Listener.Addr().(*net.TCPAddr)
+	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}
+	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(address.Port)
+	node.Status.Capacity = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("10")}
+	c.must(c.Status().Update(c.Context(), node))
+}
+
+// operator starts a process of the operator, and creates its Pod.
+func (c *cluster) operator(program, kubeconfig, name string) {
+	c.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	c.must(err)
+	port := listener.Addr().(*net.TCPAddr).Port
+	c.must(listener.Close())
+	process := exec.CommandContext(c.Context(), program, "-kubeconfig="+kubeconfig, "-leader-elect", "-leader-election-namespace="+operators,
+		"-health-probe-bind-address=0", "-metrics-bind-address=127.0.0.1:"+strconv.Itoa(port), "-metrics-secure", "-serve-explanations")
+	var logs bytes.Buffer
+	process.Stdout, process.Stderr = &logs, &logs
+	c.must(process.Start())
+	c.Cleanup(func() {
+		_ = process.Process.Kill()
+		_ = process.Wait()
+		if c.Failed() {
+			c.Logf("the log of %s:\n%s", name, logs.String())
+		}
+	})
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: operators, Name: name, Labels: map[string]string{"app.kubernetes.io/name": "quickstart"}},
+		Spec: corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{
+			Name: "manager", Image: "quickstart", Ports: []corev1.ContainerPort{{Name: "metrics", ContainerPort: int32(port)}},
+		}}},
+	}
+	c.must(c.Create(c.Context(), pod))
+	pod.Status.Phase = corev1.PodRunning
+	c.must(c.Status().Update(c.Context(), pod))
+}
