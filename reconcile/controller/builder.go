@@ -84,6 +84,10 @@ type Options struct {
 	// time. Zero takes GroupKindConcurrency for the owners' kind from the options of the manager, then
 	// MaxConcurrentReconciles, then 4. A singleton always has 1.
 	Concurrency int
+	// EventInterval is the shortest time between two reconciliations of one owner when events of children and of objects that it
+	// reads trigger the second, for owners whose objects change all the time. Edits of the owner, retries and requeues are not
+	// delayed. It also delays an owner that becomes ready in several steps. Default 0: every event triggers a reconciliation.
+	EventInterval time.Duration
 	// Shard restricts the process to a part of the owners. Nil selects all owners.
 	Shard *Shard
 	// Recorder records condition transitions as events of the API group events.k8s.io. Default the manager's recorder with

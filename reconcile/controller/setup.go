@@ -90,9 +90,10 @@ func (c *Controller) setup(mgr manager.Manager) error {
 		return err
 	}
 	woken, again := &trigger.Triggers{}, &later{}
+	reads.Pace.Interval = options.EventInterval
 	controller, err := ctrlcontroller.New(c.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passReconciler{
-			Next: loop, Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
+			Next: loop, Pending: reads.Pending, Unstable: &reads.Unstable, Pace: &reads.Pace, Triggers: woken, Clock: options.Clock,
 			Observer: observer, Spans: spans, Later: again,
 		},
 		MaxConcurrentReconciles: c.concurrency(mgr, kinds.Kinds[0].GroupKind().String()),
