@@ -102,6 +102,10 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Grace is how long an infrastructure failure leaves a condition unchanged. Default 10 seconds.
 	Grace time.Duration
+	// ProgressDeadline is the time after which an owner that is not ready and makes no progress has the condition Stalled, with
+	// the reason ProgressDeadlineExceeded. Progress is a change of the status, reason or message of a condition, and a new
+	// generation. It ends the condition. Default 10 minutes; negative disables it.
+	ProgressDeadline time.Duration
 	// Budget limits the duration of a reconciliation and the size of its plan. Zero fields have their defaults.
 	Budget reconcile.Budget
 	// InspectChildren adds the health of the applied children to the components of GetComponentHealth. A child and a

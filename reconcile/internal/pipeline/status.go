@@ -59,7 +59,7 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	}
 	nameNotInstalled(manager, report.Applied.NotInstalled)
 	restore()
-	setKstatus(manager, p.components, &report.Assessment)
+	report.Outcome.Requeue(setKstatus(manager, p.components, &report.Assessment, p.ProgressDeadline))
 	manager.RemoveStale(p.stale(complete && (p.Children == nil || report.Blocked == nil)))
 	p.follow(report)
 	p.store(ctx, report, after, manager)
