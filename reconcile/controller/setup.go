@@ -190,6 +190,9 @@ func (c *Controller) clock(mgr manager.Manager) clock.PassiveClock {
 // withDefaults returns the options with defaults.
 func (c *Controller) withDefaults(mgr manager.Manager) Options {
 	o := c.options
+	if _, timed := mgr.(clocked); timed && o.Clock == nil && o.ProgressDeadline == 0 {
+		o.ProgressDeadline = -1 // the clock of a test moves to the next requeue, so the deadline would pass whenever an owner waits
+	}
 	o.Clock = c.clock(mgr)
 	if o.Apply.Clock == nil {
 		o.Apply.Clock = o.Clock
@@ -269,6 +272,7 @@ func (c *Controller) assembled(
 		config.Children = childHealth(writesOf(mgr, reads), mgr.GetScheme(), reads.ByKind)
 	}
 	config.Reader, config.Applier, config.StatusWriter, config.Tracker = reader, applier, statuses, reads
+	config.ProgressDeadline = options.ProgressDeadline
 	config.Recorder, config.Observer, config.Clock = options.Recorder, options.Observer, options.Clock
 	return config
 }
@@ -335,14 +339,14 @@ func (c *Controller) watch(
 // config returns the part of the pipeline's configuration that does not depend on a manager.
 func (c *Controller) config() pipeline.Config {
 	return pipeline.Config{
-		Name:           c.name,
-		Decorate:       c.decorate,
-		Finalizer:      c.names().Finalizer,
-		FieldManager:   c.names().FieldManager,
-		FormerManagers: c.options.Apply.FormerManagers,
-		Grace:          c.options.Grace,
-		LagDeadline:    c.options.Apply.LagDeadline,
-		Budget:         c.options.Budget, ProgressDeadline: c.options.ProgressDeadline,
+		Name:            c.name,
+		Decorate:        c.decorate,
+		Finalizer:       c.names().Finalizer,
+		FieldManager:    c.names().FieldManager,
+		FormerManagers:  c.options.Apply.FormerManagers,
+		Grace:           c.options.Grace,
+		LagDeadline:     c.options.Apply.LagDeadline,
+		Budget:          c.options.Budget,
 		PauseAnnotation: c.options.PauseAnnotation, Conditions: c.options.Conditions,
 	}
 }
