@@ -89,7 +89,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	woken, again := &trigger.Triggers{}, &later{}
+	woken, again := &trigger.Triggers{Changed: whileLeading(mgr.Elected(), observer.Changed)}, &later{}
 	reads.Pace.Interval = options.EventInterval
 	controller, err := ctrlcontroller.New(c.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passReconciler{
@@ -113,6 +113,17 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	}
 	c.explainer.Caches, c.explainer.Triggers = synced, woken
 	return c.watch(mgr, controller, reads, joined, woken, synced)
+}
+
+// whileLeading calls do only after the process is elected. A standby receives the same events, but another process reconciles the owners.
+func whileLeading(elected <-chan struct{}, do func(types.NamespacedName, int64)) func(types.NamespacedName, int64) {
+	return func(owner types.NamespacedName, generation int64) {
+		select {
+		case <-elected:
+			do(owner, generation)
+		default:
+		}
+	}
 }
 
 // observed prepares the explanations of the controller, and reports panics outside of reconciliations to its observer.

@@ -27,6 +27,9 @@ type Trigger struct {
 
 // Triggers keeps the events of the owners that wait in the queue.
 type Triggers struct {
+	// Changed receives owners that were created or whose spec has changed, with their generation. Optional.
+	Changed func(owner types.NamespacedName, generation int64)
+
 	mu    sync.Mutex
 	first map[types.NamespacedName]Trigger
 }
