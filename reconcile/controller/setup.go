@@ -201,7 +201,7 @@ func (c *Controller) clock(mgr manager.Manager) clock.PassiveClock {
 // withDefaults returns the options with defaults.
 func (c *Controller) withDefaults(mgr manager.Manager) Options {
 	o := c.options
-	if _, timed := mgr.(clocked); timed && o.Clock == nil && o.ProgressDeadline == 0 {
+	if timed, ok := mgr.(clocked); ok && timed.GetClock() != nil && o.Clock == nil && o.ProgressDeadline == 0 {
 		o.ProgressDeadline = -1 // the clock of a test moves to the next requeue, so the deadline would pass whenever an owner waits
 	}
 	o.Clock = c.clock(mgr)

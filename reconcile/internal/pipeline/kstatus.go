@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,7 +54,7 @@ func setKstatus(
 	before, stored := manager.Stored(stalled)
 	exceeded := stored && before.Reason == ReasonProgressDeadlineExceeded || rest <= 0
 	if deadline >= 0 && exceeded && !progress {
-		manager.MarkTrue(stalled, ReasonProgressDeadlineExceeded, noProgress(manager, deadline, ready.Message), conditions.AsWarning)
+		manager.MarkTrue(stalled, ReasonProgressDeadlineExceeded, fmt.Sprintf("no progress for %s: %s", deadline, ready.Message), conditions.AsWarning)
 		return 0
 	}
 	manager.MarkTrue(reconciling, ready.Reason, ready.Message, conditions.Silent)
@@ -63,18 +62,6 @@ func setKstatus(
 		manager.Renew(reconciling)
 	}
 	return max(rest, 0)
-}
-
-// noProgress returns the message of an owner without progress: that of Ready, and those of the components that are not ready.
-func noProgress(manager *conditions.Manager, deadline time.Duration, message string) string {
-	parts := []string{message}
-	for c := range manager.EachManaged {
-		component, of := strings.CutSuffix(c.Type, conditions.Ready)
-		if of && component != "" && c.Status != metav1.ConditionTrue && c.Message != "" && !strings.Contains(message, c.Message) && len(parts) <= maxLogged {
-			parts = append(parts, component+": "+c.Message)
-		}
-	}
-	return conditions.Bound(fmt.Sprintf("no progress for %s: %s", deadline, strings.Join(parts, "; ")))
 }
 
 // progressed reports whether this pass changes a condition, or reconciles another generation than the stored conditions.

@@ -98,7 +98,7 @@ var _ = Describe("The conditions of kstatus", func() {
 		Expect(w.requests.Snapshot().Writes()).To(HaveLen(1))
 		stalled := w.condition("Stalled")
 		Expect(stalled.Reason).To(Equal(pipeline.ReasonProgressDeadlineExceeded))
-		Expect(stalled.Message).To(And(HavePrefix("no progress for 10m0s: "), HaveSuffix("; Part: 1 of 3")))
+		Expect(stalled.Message).To(And(HavePrefix("no progress for 10m0s: "), HaveSuffix("Part: 1 of 3")))
 		Expect(w.condition("Reconciling").Type).To(BeEmpty())
 		Expect(w.drain()).To(ConsistOf(And(ContainSubstring("Warning ProgressDeadlineExceeded"), ContainSubstring("1 of 3"))))
 
