@@ -91,6 +91,10 @@ demo: ## Show an operator at work on a real API server (PRODUCT=aim|maas|modelme
 	exec bin/demo -product "$(PRODUCT)" $(if $(FAIL),-fail "$(FAIL)") $(if $(GIVEN_KUBECONFIG),-kubeconfig "$(GIVEN_KUBECONFIG)") \
 		$(if $(filter yes,$(STANDIN)),-standin) $(if $(README),-readme)
 
+.PHONY: stories
+stories: ## Break an operator in each way of docs/operations.md, and show where the cause appears (STORY='a quota'); a quarter of an hour
+	@STORY="$(STORY)" hack/stories.sh
+
 .PHONY: bench
 bench: ## Measure against other ways to reconcile (SCENARIO=steady, BENCHFLAGS='-owners 100', KUBECONFIG=file); minutes
 	@mkdir -p bin && go -C benchmarks build -o "$(CURDIR)/bin/benchmarks" .

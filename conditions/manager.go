@@ -99,6 +99,14 @@ func (m *Manager) MarkUnknown(conditionType, reason, message string, opts ...Opt
 	m.Set(conditionType, metav1.ConditionUnknown, reason, message, opts...)
 }
 
+// Renew sets the lastTransitionTime of a condition that was set in this reconciliation to the time of the reconciliation, although its
+// status may not have changed. Use it for a condition whose reason or message is a step of its own, such as kstatus' Reconciling.
+func (m *Manager) Renew(conditionType string) {
+	if e := m.find(conditionType); e != nil && e.set {
+		e.current.LastTransitionTime = m.now
+	}
+}
+
 // Keep confirms the stored condition unchanged, so that this writer still owns it; only observedGeneration moves. It reports whether such
 // a condition is stored, and does nothing if not.
 func (m *Manager) Keep(conditionType string) bool {

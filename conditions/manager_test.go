@@ -312,3 +312,21 @@ func TestManagerReads(t *testing.T) {
 		t.Errorf("%d conditions, want 2", got)
 	}
 }
+
+// TestRenew: only a condition that was set is renewed.
+func TestRenew(t *testing.T) {
+	t.Parallel()
+	const later = 90 * time.Second
+	m := conditions.NewManager([]metav1.Condition{stored("AReady", "True", "R", "m"), stored("BReady", "True", "R", "m")}, 1, start.Add(later))
+	m.MarkTrue("AReady", "R", "n")
+	for _, conditionType := range []string{"AReady", "BReady", "CReady"} {
+		m.Renew(conditionType)
+	}
+	renewed := map[string]bool{}
+	for _, c := range m.Conditions() {
+		renewed[c.Type] = c.LastTransitionTime.Equal(&metav1.Time{Time: start.Add(later)})
+	}
+	if diff := cmp.Diff(map[string]bool{"AReady": true, "BReady": false}, renewed); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

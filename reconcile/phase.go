@@ -86,6 +86,10 @@ type Report struct {
 	// Paused reports whether the owner is paused. Only the condition Paused was written then, and there is neither a plan
 	// nor an assessment.
 	Paused bool
+	// Generation is the generation of the owner that was reconciled.
+	Generation int64
+	// Ready reports whether the condition Ready is True after the reconciliation.
+	Ready bool
 	// Plan is the result of PlanResources or Finalize.
 	Plan PlanResult
 	// Components is the result of GetComponentHealth.

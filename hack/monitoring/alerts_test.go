@@ -150,6 +150,33 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// TestStoriesAreDocumented: docs/operations.md has a row for each story of make stories.
+func TestStoriesAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile("../stories.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stories := 0
+	for line := range strings.Lines(string(script)) {
+		fields := strings.Split(strings.TrimSpace(line), " ; ")
+		if len(fields) != 4 {
+			continue
+		}
+		stories++
+		if row := "| " + fields[2] + " | " + fields[3] + " |\n"; !strings.Contains(string(page), row) {
+			t.Errorf("docs/operations.md has no row %s", row)
+		}
+	}
+	if stories == 0 {
+		t.Error("hack/stories.sh has no stories")
+	}
+}
+
 // TestEachAlertIsDocumented: docs/operations.md says what to do for each alert, and this package tests each.
 func TestEachAlertIsDocumented(t *testing.T) {
 	t.Parallel()

@@ -91,6 +91,10 @@ type Options struct {
 	// time. Zero takes GroupKindConcurrency for the owners' kind from the options of the manager, then
 	// MaxConcurrentReconciles, then 4. A singleton always has 1.
 	Concurrency int
+	// EventInterval is the shortest time between two reconciliations of one owner when events of children and of objects that it
+	// reads trigger the second, for owners whose objects change all the time. Edits of the owner, retries and requeues are not
+	// delayed. It also delays an owner that becomes ready in several steps. Default 0: every event triggers a reconciliation.
+	EventInterval time.Duration
 	// Shard restricts the process to a part of the owners. Nil selects all owners.
 	Shard *Shard
 	// Recorder records condition transitions as events of the API group events.k8s.io. Default the manager's recorder with
@@ -105,6 +109,10 @@ type Options struct {
 	Clock clock.PassiveClock
 	// Grace is how long an infrastructure failure leaves a condition unchanged. Default 10 seconds.
 	Grace time.Duration
+	// ProgressDeadline is the time after which an owner that is not ready and makes no progress has the condition Stalled, with
+	// the reason ProgressDeadlineExceeded. Progress is a change of the status, reason or message of a condition, and a new
+	// generation. It ends the condition. Default 10 minutes, none in the runs of package reconciletest; negative disables it.
+	ProgressDeadline time.Duration
 	// Budget limits the duration of a reconciliation and the size of its plan. Zero fields have their defaults.
 	Budget reconcile.Budget
 	// InspectChildren adds the health of the applied children to the components of GetComponentHealth. A child and a

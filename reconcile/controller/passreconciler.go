@@ -17,6 +17,7 @@ import (
 const (
 	waitsForCache = "deferred: the cache does not show the last write yet"
 	waitsForRest  = "deferred: the plan comes out different in every pass"
+	waitsForPace  = "deferred: events of other objects trigger reconciliations only at the interval of EventInterval"
 )
 
 // passReconciler runs a reconciliation when the cache contains the last writes, and reports the trigger.
@@ -24,6 +25,7 @@ type passReconciler struct {
 	Next     ctrl.Reconciler
 	Pending  *tracked.PendingWrites
 	Unstable *trigger.Unstable
+	Pace     *trigger.Pace
 	Triggers *trigger.Triggers
 	Clock    clock.PassiveClock
 
@@ -47,6 +49,11 @@ func (p *passReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 		logger.Info("the cache still does not show what the last pass wrote; going on without", "deadline", p.Pending.Deadline)
 	}
 	first, known := p.Triggers.Take(request.NamespacedName)
+	if rest := p.Pace.Start(request.NamespacedName, first, known, p.Clock.Now()); rest > 0 {
+		p.Triggers.Return(request.NamespacedName, first)
+		p.Observer.LastPasses.Wait(request.NamespacedName, waitsForPace, rest)
+		return ctrl.Result{RequeueAfter: rest}, nil
+	}
 	if rest := p.Unstable.Start(request.NamespacedName, first, known, p.Clock.Now()); rest > 0 {
 		p.Observer.LastPasses.Wait(request.NamespacedName, waitsForRest, rest)
 		return ordinary(first, ctrl.Result{RequeueAfter: rest}), nil

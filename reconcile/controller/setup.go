@@ -89,10 +89,11 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err != nil {
 		return err
 	}
-	woken, again := &trigger.Triggers{}, &later{}
+	woken, again := &trigger.Triggers{Changed: whileLeading(mgr.Elected(), observer.Changed)}, &later{}
+	reads.Pace.Interval = options.EventInterval
 	controller, err := ctrlcontroller.New(c.name, mgr, ctrlcontroller.Options{
 		Reconciler: &passReconciler{
-			Next: loop, Pending: reads.Pending, Unstable: &reads.Unstable, Triggers: woken, Clock: options.Clock,
+			Next: loop, Pending: reads.Pending, Unstable: &reads.Unstable, Pace: &reads.Pace, Triggers: woken, Clock: options.Clock,
 			Observer: observer, Spans: spans, Later: again,
 		},
 		MaxConcurrentReconciles: c.concurrency(mgr, kinds.Kinds[0].GroupKind().String()),
@@ -112,6 +113,17 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	}
 	c.explainer.Caches, c.explainer.Triggers = synced, woken
 	return c.watch(mgr, controller, reads, joined, woken, synced)
+}
+
+// whileLeading calls do only after the process is elected. A standby receives the same events, but another process reconciles the owners.
+func whileLeading(elected <-chan struct{}, do func(types.NamespacedName, int64)) func(types.NamespacedName, int64) {
+	return func(owner types.NamespacedName, generation int64) {
+		select {
+		case <-elected:
+			do(owner, generation)
+		default:
+		}
+	}
 }
 
 // observed prepares the explanations of the controller, and reports panics outside of reconciliations to its observer.
@@ -189,6 +201,9 @@ func (c *Controller) clock(mgr manager.Manager) clock.PassiveClock {
 // withDefaults returns the options with defaults.
 func (c *Controller) withDefaults(mgr manager.Manager) Options {
 	o := c.options
+	if timed, ok := mgr.(clocked); ok && timed.GetClock() != nil && o.Clock == nil && o.ProgressDeadline == 0 {
+		o.ProgressDeadline = -1 // the clock of a test moves to the next requeue, so the deadline would pass whenever an owner waits
+	}
 	o.Clock = c.clock(mgr)
 	if o.Apply.Clock == nil {
 		o.Apply.Clock = o.Clock
@@ -268,6 +283,7 @@ func (c *Controller) assembled(
 		config.Children = childHealth(writesOf(mgr, reads), mgr.GetScheme(), reads.ByKind)
 	}
 	config.Reader, config.Applier, config.StatusWriter, config.Tracker = reader, applier, statuses, reads
+	config.ProgressDeadline = options.ProgressDeadline
 	config.Recorder, config.Observer, config.Clock = options.Recorder, options.Observer, options.Clock
 	return config
 }

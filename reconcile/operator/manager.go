@@ -93,7 +93,7 @@ func (p *process) newManager(ctx context.Context, options manager.Options) (mana
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", p.explain(err))
 	}
-	return mgr, nil
+	return mgr, p.reportOthers(mgr, cluster, options)
 }
 
 // cluster returns the configuration of the cluster from the flags and the environment. Requests have no client-side rate

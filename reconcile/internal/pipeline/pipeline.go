@@ -104,6 +104,9 @@ type Config struct {
 	Budget reconcile.Budget
 	// TerminalRetry overrides [DefaultTerminalRetry]. Zero means the default.
 	TerminalRetry time.Duration
+	// ProgressDeadline is the time without progress after which an owner is stalled. Zero means [DefaultProgressDeadline], a negative value
+	// disables it.
+	ProgressDeadline time.Duration
 	// PauseAnnotation overrides [DefaultPauseAnnotation]. Empty means the default.
 	PauseAnnotation string
 	// Conditions reports whether the owners have a condition of the type. Other conditions are neither stored nor announced. Without
@@ -157,6 +160,9 @@ func New[T reconcile.Owner, F, O any](reconciler reconcile.Reconciler[T, F, O], 
 	}
 	if config.TerminalRetry == 0 {
 		config.TerminalRetry = DefaultTerminalRetry
+	}
+	if config.ProgressDeadline == 0 {
+		config.ProgressDeadline = DefaultProgressDeadline
 	}
 	if config.LagDeadline == 0 {
 		config.LagDeadline = freshness.Deadline

@@ -121,7 +121,7 @@ var _ = Describe("A pass", func() {
 		w := newWorld(widget.Spec{Count: 1, Ref: "source"}, &widgets{})
 		result, err := w.pass()
 		Expect(err).NotTo(HaveOccurred())
-		Expect(result.RequeueAfter).To(BeZero(), "a watch wakes the owner")
+		Expect(result.RequeueAfter).To(Equal(pipeline.DefaultProgressDeadline), "a watch triggers an earlier pass")
 		Expect(w.parts()).To(BeEmpty())
 		Expect(w.condition("ConfigValid").Reason).To(Equal("ReferenceNotFound"))
 		Expect(w.condition("SourceReady").Message).To(ContainSubstring(`configmaps "source" not found`))

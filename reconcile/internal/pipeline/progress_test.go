@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -12,6 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/internal/widget"
+	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
 // is returns a reconciler whose owner has a component of this kind.
@@ -69,6 +71,51 @@ var _ = Describe("The conditions of kstatus", func() {
 		Entry("beyond a quota", failing(health.ResourceExhaustion), "Stalled"),
 		Entry("a mistake of the program", failing(health.ProgramError), "Stalled"),
 	)
+
+	It("show an owner without progress, and survive a restart, in one write", func() {
+		waiting := func(message string) *widgets {
+			return is(health.Component{State: health.Progressing, Reason: "Waiting", Message: message})
+		}
+		w := newWorld(widget.Spec{Count: 1}, waiting("1 of 3"))
+		w.settle()
+		result, err := w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(And(BeNumerically(">", 9*time.Minute), BeNumerically("<=", 10*time.Minute)))
+		w.drain()
+
+		w.clock.SetTime(w.clock.Now().Add(6 * time.Minute))
+		w.restart(waiting("1 of 3"))
+		w.requests.Reset()
+		result, err = w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(And(BeNumerically(">", 3*time.Minute), BeNumerically("<=", 4*time.Minute)))
+		Expect(w.requests.Snapshot().Writes()).To(BeEmpty())
+
+		w.clock.SetTime(w.clock.Now().Add(result.RequeueAfter))
+		result, err = w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(BeZero())
+		Expect(w.requests.Snapshot().Writes()).To(HaveLen(1))
+		stalled := w.condition("Stalled")
+		Expect(stalled.Reason).To(Equal(pipeline.ReasonProgressDeadlineExceeded))
+		Expect(stalled.Message).To(And(HavePrefix("no progress for 10m0s: "), HaveSuffix("Part: 1 of 3")))
+		Expect(w.condition("Reconciling").Type).To(BeEmpty())
+		Expect(w.drain()).To(ConsistOf(And(ContainSubstring("Warning ProgressDeadlineExceeded"), ContainSubstring("1 of 3"))))
+
+		w.clock.SetTime(w.clock.Now().Add(time.Hour))
+		w.restart(waiting("1 of 3"))
+		w.requests.Reset()
+		_, err = w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(w.requests.Snapshot().Writes()).To(BeEmpty())
+
+		w.restart(waiting("2 of 3"))
+		result, err = w.pass()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(result.RequeueAfter).To(Equal(10 * time.Minute))
+		Expect(w.condition("Stalled").Type).To(BeEmpty())
+		Expect(w.condition("Reconciling").LastTransitionTime.Time).To(BeTemporally("~", w.clock.Now(), time.Second))
+	})
 
 	It("are left to a decorator that sets one itself", func() {
 		w := newWorld(widget.Spec{}, &decorated{decorate: func(_ *widget.Status, cm *conditions.Manager) {

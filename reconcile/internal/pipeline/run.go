@@ -43,7 +43,7 @@ func (p *Pipeline[T, F, O]) Reconcile(ctx context.Context, request ctrl.Request)
 		p.Applier.Forget(previous)
 	}
 	pass := newPass(p, request, owner, now)
-	report := reconcile.Report{Request: request}
+	report := reconcile.Report{Request: request, Generation: owner.GetGeneration()}
 	if p.pause(ctx, owner) {
 		pass.rest(ctx, &report)
 		return p.conclude(ctx, &report)

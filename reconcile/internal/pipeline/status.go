@@ -52,17 +52,23 @@ func (p *pass[T, F, O]) status(ctx context.Context, report *reconcile.Report, er
 	}
 	restore := p.verdict(manager, errs, unlike.Reason != "")
 	report.Assessment = assessor.Summarize()
-	if ready, found := manager.Get(conditions.Ready); found && ready.Status == metav1.ConditionTrue {
+	if isReady(manager) {
 		if text := overridden(&report.Applied); text != "" {
 			manager.MarkTrue(conditions.Ready, ReasonOverridden, text)
 		}
 	}
 	nameNotInstalled(manager, report.Applied.NotInstalled)
 	restore()
-	setKstatus(manager, p.components, &report.Assessment)
+	report.Outcome.Requeue(setKstatus(manager, p.components, &report.Assessment, p.ProgressDeadline))
+	report.Ready = isReady(manager)
 	manager.RemoveStale(p.stale(complete && (p.Children == nil || report.Blocked == nil)))
 	p.follow(report)
 	p.store(ctx, report, after, manager)
+}
+
+func isReady(manager *conditions.Manager) bool {
+	ready, found := manager.Get(conditions.Ready)
+	return found && ready.Status == metav1.ConditionTrue
 }
 
 // complete reports whether the observation has all its inputs: no phase panicked, and no read failed. A response that rejects the

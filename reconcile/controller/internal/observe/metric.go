@@ -64,6 +64,11 @@ var (
 		[]string{"cause"},
 	}
 	metricPhases = metric{"phase_duration_seconds", typeHistogram, "Duration of the phases of a reconciliation.", []string{"phase"}}
+	metricReady  = metric{
+		"ready_duration_seconds", typeHistogram,
+		"Time from the creation of an owner or a change of its spec until it is ready with it. A change that the process has not seen since it leads is not counted, and " +
+			"neither is one that another change replaces.", nil,
+	}
 	metricPanics = metric{"phase_panics_total", typeCounter, "Phases that panicked, and functions of declarations: Index, Watches, WithPredicates.", []string{"phase"}}
 	metricLate   = metric{
 		"cache_lag_total", typeCounter,
@@ -107,7 +112,7 @@ var (
 func allMetrics() []metric {
 	return []metric{
 		metricErrors, metricOldest, metricOwners, metricAges, metricPaused, metricPasses, metricWrites, metricContests, metricApplies,
-		metricStatuses, metricRequeues, metricPhases, metricPanics, metricLate, metricSynced, metricUnlisted, metricTracked,
+		metricStatuses, metricRequeues, metricReady, metricPhases, metricPanics, metricLate, metricSynced, metricUnlisted, metricTracked,
 		metricCalls, metricCircuits,
 	}
 }

@@ -21,6 +21,7 @@ type Observer struct {
 	name       string
 	phases     *prometheus.HistogramVec
 	calls      *prometheus.HistogramVec
+	ready      *prometheus.HistogramVec
 	panics     *prometheus.CounterVec
 	passes     *prometheus.CounterVec
 	applies    *prometheus.CounterVec
@@ -32,6 +33,7 @@ type Observer struct {
 	errors     *prometheus.CounterVec
 	next       reconcile.Observer
 	LastPasses *LastPasses
+	changes    changes
 
 	// series caches the metrics of phases and applies by label, because a lookup in the vectors costs more.
 	series sync.Map
@@ -44,15 +46,18 @@ func NewObserver(
 	registry prometheus.Registerer, name string, remembers *LastPasses, next reconcile.Observer,
 ) (*Observer, error) {
 	o := &Observer{name: name, LastPasses: remembers, next: next}
+	ofCalls := []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+	ofOwners := []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600}
 	var errs []error
 	var err error
 	for _, h := range []struct {
 		into **prometheus.HistogramVec
 		metric
-	}{{&o.phases, metricPhases}, {&o.calls, metricCalls}} {
+		buckets []float64
+	}{{&o.phases, metricPhases, ofCalls}, {&o.calls, metricCalls, ofCalls}, {&o.ready, metricReady, ofOwners}} {
 		*h.into, err = registered(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: metricsNamespace, Name: h.name, Help: h.help,
-			Buckets:                     []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+			Buckets:                     h.buckets,
 			NativeHistogramBucketFactor: 1.1,
 		}, h.allLabels()))
 		errs = append(errs, err)
@@ -139,6 +144,9 @@ const (
 // PassDone implements reconcile.Observer.
 func (o *Observer) PassDone(ctx context.Context, report reconcile.Report) {
 	o.LastPasses.done(&report)
+	if took, ready := o.changes.done(&report, o.LastPasses.clock.Now()); ready {
+		o.ready.WithLabelValues(o.name).Observe(took.Seconds())
+	}
 	for i := range report.Applied.Objects {
 		outcome := report.Applied.Objects[i].Outcome
 		found, known := o.series.Load(outcome)
@@ -187,6 +195,11 @@ func (o *Observer) Started(owner types.NamespacedName, first trigger.Trigger, kn
 		return
 	}
 	o.passes.WithLabelValues(o.name, first.Event, first.Kind.Kind).Inc()
+}
+
+// Changed records that an owner was created or that its spec has changed.
+func (o *Observer) Changed(owner types.NamespacedName, generation int64) {
+	o.changes.note(owner, generation, o.LastPasses.clock.Now())
 }
 
 // count counts the errors of a pass, including those that a requeue retries.

@@ -29,6 +29,7 @@ func (c *Reads) Forget(owner client.ObjectKey) {
 	c.Tracker.Forget(owner)
 	c.Pending.forget(owner)
 	c.Unstable.Forget(owner)
+	c.Pace.Forget(owner)
 	c.begun.Delete(owner)
 }
 

@@ -38,6 +38,7 @@ type Reads struct {
 	Tracker  *tracking.Tracker
 	Pending  *PendingWrites
 	Unstable trigger.Unstable
+	Pace     trigger.Pace
 	answers  Answers
 	// Conditions accesses the conditions of the owners.
 	Conditions conditionlist.Access

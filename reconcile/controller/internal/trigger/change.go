@@ -66,6 +66,15 @@ func Edited(c Change) bool {
 		(!c.After.GetDeletionTimestamp().IsZero() || slices.Equal(c.Before.GetFinalizers(), c.After.GetFinalizers()))
 }
 
+// Respecified reports whether the owner was created or its spec has changed while this process watches it. An owner that is being deleted
+// has no spec that it could be ready with.
+func Respecified(c Change) bool {
+	if c.After == nil || !c.After.GetDeletionTimestamp().IsZero() || c.Initial {
+		return false
+	}
+	return c.Before == nil || c.Before.GetUID() != c.After.GetUID() || c.Before.GetGeneration() != c.After.GetGeneration()
+}
+
 // MayBeForeign reports whether a change of the owner needs a pass unless the controller made it: a change of the status, or any change
 // if the kind has no generation.
 func MayBeForeign(c Change) bool {

@@ -27,6 +27,9 @@ type Trigger struct {
 
 // Triggers keeps the events of the owners that wait in the queue.
 type Triggers struct {
+	// Changed receives owners that were created or whose spec has changed, with their generation. Optional.
+	Changed func(owner types.NamespacedName, generation int64)
+
 	mu    sync.Mutex
 	first map[types.NamespacedName]Trigger
 }
@@ -92,6 +95,22 @@ func (w *Triggers) Waiting(owner types.NamespacedName) (others int, waits bool) 
 		others--
 	}
 	return others, waits
+}
+
+// Return puts back the trigger of a pass that is deferred, before the events since then.
+func (w *Triggers) Return(owner types.NamespacedName, first Trigger) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if later, known := w.first[owner]; known {
+		first.More += later.More + 1
+		first.Edit = first.Edit || later.Edit
+		first.Events = slices.Concat(first.Events, later.Events)
+		first.Events = first.Events[:min(len(first.Events), maxRemembered)]
+	}
+	if w.first == nil {
+		w.first = map[types.NamespacedName]Trigger{}
+	}
+	w.first[owner] = first
 }
 
 // Log logs the trigger of the pass at V(1).

@@ -138,6 +138,9 @@ func (w *Watcher) wake(q Queue, owner types.NamespacedName, c trigger.Change) {
 		w.Groups.Revive(owner)
 	}
 	w.Triggers.Note(owner, w.Kind.GroupVersionKind, c)
+	if w.Triggers.Changed != nil && w.itself(owner, c) && trigger.Respecified(c) {
+		w.Triggers.Changed(owner, c.After.GetGeneration())
+	}
 	request := ctrl.Request{NamespacedName: owner}
 	if !w.edited(owner, c) {
 		q.Add(request)
@@ -154,7 +157,12 @@ func (w *Watcher) wake(q Queue, owner types.NamespacedName, c trigger.Change) {
 
 // edited reports whether the event is an edit of the owner.
 func (w *Watcher) edited(owner types.NamespacedName, c trigger.Change) bool {
-	return w.Kind == w.Owner && trigger.Edited(c) && owner == client.ObjectKeyFromObject(c.Last())
+	return w.itself(owner, c) && trigger.Edited(c)
+}
+
+// itself reports whether the event is of the owner itself.
+func (w *Watcher) itself(owner types.NamespacedName, c trigger.Change) bool {
+	return w.Kind == w.Owner && owner == client.ObjectKeyFromObject(c.Last())
 }
 
 // concerned returns the owners of an event, sorted and without duplicates.
