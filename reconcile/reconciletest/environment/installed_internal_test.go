@@ -27,9 +27,9 @@ func TestNotReadySample(t *testing.T) {
 		want   string
 	}{
 		"no status, such as of an owner that is not selected": {sample(nil), nil, "selects with Builder.Owners"},
-		"a status":       {sample(map[string]any{"conditions": []any{}}), nil, "if it waits for pods"},
+		"a status":       {sample(map[string]any{"conditions": []any{}}), nil, "other controllers do not run here"},
 		"a failed read":  {sample(nil), errors.New("away"), ": away"},
-		"its own status": {sample(map[string]any{"phase": "Pending"}), nil, "as a stand-in"},
+		"its own status": {sample(map[string]any{"phase": "Pending"}), nil, "like a stand-in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
