@@ -55,6 +55,7 @@ func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan
 	pr := &pruning{pass: p}
 	decideAll(p, pr)
 	carryOut(p, pr)
+	reportRestored(p)
 	return p.result
 }
 
@@ -113,6 +114,7 @@ func decideAll(p *pass, pr *pruning) {
 		}
 		c.decided()
 	}
+	decideRestored(p)
 	decideInventory(p)
 	if p.result.OwnerErr == nil {
 		pr.decide()

@@ -186,6 +186,7 @@ func patchOwner(p *pass, inv *applyset.Inventory, version string, current metav1
 		p.keys.Generation:    nil,
 		p.keys.Tooling:       p.env.tooling(),
 		p.keys.AllowPrune:    nilIfEmpty(p.allowPrune),
+		p.keys.AdoptRestored: nilIfEmpty(p.restored.kept(p)),
 		p.keys.Orphan:        nil,
 	}
 	if inv.Orphan {
