@@ -73,6 +73,7 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan,
 	if p.result.OwnerErr != nil {
 		return apply.Decisions{}, fmt.Errorf("diff: %w", p.result.OwnerErr)
 	}
+	reportRestored(p)
 	return decisions(p, pr, o), nil
 }
 
