@@ -51,6 +51,7 @@ func recordedInventory(p *pass) *applyset.Inventory {
 		m.Known = known
 	}
 	m.Stored, m.Version = inv, version
+	m.Labelled = m.Labelled || ownsSetLabel(p, owner)
 	return m.Known
 }
 
@@ -158,6 +159,7 @@ func recordInventory(p *pass, inv *applyset.Inventory) error {
 	m := &p.memory.Metadata
 	m.Replaced, m.Written, m.Confirmed = version, freshness.Wrote(answer.ResourceVersion, p.now), true
 	m.Stored, m.Known, m.Version = inv, inv, answer.ResourceVersion
+	m.Labelled = m.Labelled || ownsSetLabel(p, answer)
 	p.owner.SetLabels(answer.Labels)
 	p.owner.SetAnnotations(answer.Annotations)
 	p.owner.SetFinalizers(answer.Finalizers)

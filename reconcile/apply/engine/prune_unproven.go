@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
@@ -20,8 +19,6 @@ import (
 // unproven are the objects with the label of the set that may have lost the proof.
 type unproven struct {
 	members []memberObject
-	// restored reports whether the owner has lost the proof of its own label, if known.
-	restored, known bool
 }
 
 // noteUnproven notes a listed object that may be a child without a proof, unless it was only copied. Objects in namespaces that the
@@ -42,10 +39,8 @@ func (p *pruning) noteUnproven(gvk schema.GroupVersionKind, o metav1.Object) err
 		}
 		o = found
 	}
-	if ownsLabel(o.GetManagedFields(), applyset.PartOfLabel, func(string) bool { return true }) {
-		if restored, err := p.ownerIsRestored(); err != nil || !restored {
-			return err // another manager copied or inherited the label
-		}
+	if p.memory.Metadata.Labelled && ownsLabel(o.GetManagedFields(), applyset.PartOfLabel, func(string) bool { return true }) {
+		return nil // the owner was not restored, so another manager copied or inherited the label
 	}
 	p.unproven.members = append(p.unproven.members, p.memberOf(gvk, o))
 	return nil
@@ -69,23 +64,12 @@ func ownsLabel(entries []metav1.ManagedFieldsEntry, label string, matches func(m
 	})
 }
 
-// ownerIsRestored reports whether another manager, or none, owns the label that the engine set with the first inventory of the owner.
-func (p *pruning) ownerIsRestored() (bool, error) {
-	u := &p.unproven
-	if u.known {
-		return u.restored, nil
-	}
-	o := metav1.Object(p.owner)
-	if hidesManagers(o) {
-		found, err := p.liveMetadata(p.ownerKind.GVK, client.ObjectKeyFromObject(p.owner))
-		if err != nil || found == nil || found.UID != p.owner.GetUID() {
-			return false, err
-		}
-		o = found
-	}
-	ours := func(manager string) bool { return manager == p.env.ownerManager() || p.env.ours(manager) }
-	u.known, u.restored = true, o.GetLabels()[p.keys.ID] != "" && !ownsLabel(o.GetManagedFields(), p.keys.ID, ours)
-	return u.restored, nil
+// ownsSetLabel reports whether the engine's field manager owns the label that it sets with the first inventory of an owner. A restored owner
+// has the label from another manager.
+func ownsSetLabel(p *pass, owner metav1.Object) bool {
+	return ownsLabel(owner.GetManagedFields(), p.keys.ID, func(manager string) bool {
+		return manager == p.env.ownerManager() || p.env.ours(manager)
+	})
 }
 
 // isUnprovenPart reports whether an object is a shared one whose parts have all lost their owners.
