@@ -107,6 +107,9 @@ const (
 	// ReasonUnknown: the desired or the existing objects are unknown: the kind is not served or not declared, or the inventory cannot be
 	// parsed.
 	ReasonUnknown Reason = "Unknown"
+	// ReasonUnproven: the objects carry the label of the owner's children, and the proof that the owner made them is lost, as after a
+	// restore from a backup.
+	ReasonUnproven Reason = "Unproven"
 	// ReasonHeldByFinalizers: the objects were deleted, but finalizers keep them.
 	ReasonHeldByFinalizers Reason = "HeldByFinalizers"
 )

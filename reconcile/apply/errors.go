@@ -32,6 +32,9 @@ type OwnedByAnotherError struct {
 	Controller *metav1.OwnerReference
 	// Deletion reports that the plan deletes the object.
 	Deletion bool
+	// Annotation and Token are the key and value of an annotation on the owner that permits it to adopt exactly the objects that look like
+	// its children from a backup. They are empty for other objects.
+	Annotation, Token string
 }
 
 // Error returns a message that names the object and its controller.
@@ -43,6 +46,9 @@ func (e *OwnedByAnotherError) Error() string {
 	case e.Deletion:
 		return fmt.Sprintf("%s is controlled by %s %s and is not deleted; the operator can allow that with apply.ControlledByAnother",
 			what, e.Controller.Kind, e.Controller.Name)
+	case e.Token != "":
+		return fmt.Sprintf("%s exists already, and nothing proves that this owner made it, as after a restore from a backup; annotate the owner with "+
+			"%s=%s to adopt it and the other children from the backup, or delete it", what, e.Annotation, e.Token)
 	case e.Controller == nil:
 		return what + " exists already and was not made by this owner; delete it, or allow its adoption"
 	}
@@ -129,7 +135,7 @@ type PruneBlockedError struct {
 	// Objects names the kept objects that are known, sorted.
 	Objects []string
 	// Annotation and Token are the key and value of an annotation on the owner that allows exactly this prune, once. They are set for
-	// [ReasonTooMany] and [ReasonHoldsData]. A [Group] is not an object, so that one of Objects carries the annotation.
+	// [ReasonTooMany], [ReasonHoldsData] and [ReasonUnproven]. A [Group] is not an object, so that one of Objects carries the annotation.
 	Annotation, Token string
 	// OnChild reports that the annotation belongs on one of Objects.
 	OnChild bool
@@ -156,31 +162,38 @@ func (e *PruneBlockedError) Error() string {
 	return b.String()
 }
 
-func (e *PruneBlockedError) write(b *strings.Builder) {
+// what returns what is kept, and why.
+func (e *PruneBlockedError) what() string {
 	switch e.Reason {
 	case ReasonPlanIncomplete:
-		b.WriteString("the plan may be incomplete")
+		return "the plan may be incomplete"
 	case ReasonPruneFailed:
-		b.WriteString("children that are no longer planned could not be deleted")
+		return "children that are no longer planned could not be deleted"
 	case ReasonTooMany:
-		b.WriteString("too many children would be deleted although nothing changed")
+		return "too many children would be deleted although nothing changed"
 	case ReasonHoldsData:
-		b.WriteString("children that hold data or work would be deleted although nothing changed")
+		return "children that hold data or work would be deleted although nothing changed"
 	case ReasonNewer:
-		b.WriteString("children that another process has created would be deleted by an older plan")
+		return "children that another process has created would be deleted by an older plan"
 	case ReasonReferenced:
-		b.WriteString("children that are no longer planned are still used")
+		return "children that are no longer planned are still used"
 	case ReasonReplacementFailed:
-		b.WriteString("children that are no longer planned stay until their replacement is there")
+		return "children that are no longer planned stay until their replacement is there"
 	case ReasonUnknown:
-		b.WriteString("it is not known what is wanted")
+		return "it is not known what is wanted"
 	case ReasonTerminating:
-		b.WriteString("the deletion waits for objects that are being deleted")
+		return "the deletion waits for objects that are being deleted"
+	case ReasonUnproven:
+		return "objects have the label of the owner's children, and nothing proves that the owner made them, as after a restore from a backup"
 	case ReasonHeldByFinalizers:
-		b.WriteString("children that are no longer planned are being deleted and kept by finalizers")
+		return "children that are no longer planned are being deleted and kept by finalizers"
 	default:
-		b.WriteString(string(e.Reason))
+		return string(e.Reason)
 	}
+}
+
+func (e *PruneBlockedError) write(b *strings.Builder) {
+	b.WriteString(e.what())
 	if len(e.Objects) > 0 {
 		named := e.Objects[:min(len(e.Objects), maxNamedObjects)]
 		what := "kept"
@@ -198,12 +211,20 @@ func (e *PruneBlockedError) write(b *strings.Builder) {
 		if e.OnChild {
 			where = "one of them"
 		}
-		fmt.Fprintf(b, "; annotate %s with %s=%s to allow it", where, e.Annotation, e.Token)
+		fmt.Fprintf(b, "; annotate %s with %s=%s to %s", where, e.Annotation, e.Token, e.permits())
 	}
 	if e.Cause != nil {
 		b.WriteString(": ")
 		b.WriteString(e.Cause.Error())
 	}
+}
+
+// permits returns what the annotation permits.
+func (e *PruneBlockedError) permits() string {
+	if e.Reason == ReasonUnproven {
+		return "adopt them, which deletes those that are not planned, or remove their label " + applyset.PartOfLabel + " to keep them"
+	}
+	return "allow it"
 }
 
 // Unwrap returns the causes.

@@ -30,7 +30,7 @@ func IsEngineKey(domain, key string) bool {
 		return true
 	case domain:
 		switch name {
-		case "contributions", "allow-prune", "orphan", "generation":
+		case "contributions", "allow-prune", "adopt-restored", "orphan", "generation":
 			return true
 		}
 		return false

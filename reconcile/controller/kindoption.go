@@ -26,7 +26,8 @@ type kindFlag string
 const (
 	// Optional declares that the CRD of the kind may be missing. While it is missing, reads find nothing ([AbsentError],
 	// which is a NotFound, and empty lists), and children of the kind are left out of the plan. When it is installed, the
-	// controller watches the kind and enqueues the owners that read it, without a restart.
+	// controller watches the kind and enqueues the owners that read it, without a restart. While the API server cannot tell whether it is
+	// installed, as for an aggregated API without a backend, reads and children of the kind are errors, and the controller asks again.
 	Optional kindFlag = "Optional"
 	// Retired declares, for a kind of [Builder.Owns], that an earlier version of the operator created such children and
 	// this version does not. The kind is neither watched nor read. When the inventory of an owner contains the kind, the

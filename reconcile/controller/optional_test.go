@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -86,6 +88,65 @@ var _ = Describe("an optional kind", func() {
 			Expect(absent).To(BeNumerically(">", before+1))
 			Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring("Ready: True"))
 		}
+	})
+})
+
+var _ = Describe("an optional kind of an aggregated API without a backend", func() {
+	It("is asked for later, and stops neither the start nor other kinds", func(ctx context.Context) {
+		const group = "later.example.com"
+		gadget := func() *unstructured.Unstructured {
+			out := &unstructured.Unstructured{}
+			out.SetGroupVersionKind(schema.GroupVersionKind{Group: group, Version: "v1beta1", Kind: "Gadget"})
+			return out
+		}
+		gadgetCRD := func() *apiextensionsv1.CustomResourceDefinition {
+			out := gadgetCRD()
+			out.Name, out.Spec.Group = "gadgets."+group, group
+			return out
+		}
+		namespace, scheme := env.Namespace(GinkgoTB()), testScheme(GinkgoTB())
+		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
+		c, err := client.New(env.Config(), client.Options{Scheme: scheme})
+		Expect(err).NotTo(HaveOccurred())
+		away := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": "v1beta1." + group},
+			"spec": map[string]any{
+				"group": group, "version": "v1beta1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
+				"insecureSkipTLSVerify": true, "service": map[string]any{"namespace": namespace, "name": "away"},
+			},
+		}}
+		Expect(c.Create(ctx, away)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) { _ = c.Delete(ctx, away) })
+		discovered, err := discovery.NewDiscoveryClientForConfig(env.Config())
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(func() bool {
+			_, err := discovered.ServerResourcesForGroupVersionWithContext(ctx, group+"/v1beta1")
+			return apierrors.IsServiceUnavailable(err)
+		}).WithTimeout(soon).Should(BeTrue())
+
+		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
+			child := gadget()
+			child.SetNamespace(o.Namespace)
+			child.SetName(o.Name)
+			plan.Apply(child)
+			return plan
+		}}
+		runs{}.start(namespace, func(mgr manager.Manager) error {
+			return controller.New("optional-later", p).Owns(gadget(), controller.Optional).Options(settings()).Build().SetupWithManager(mgr)
+		})
+		w := newWidget(namespace, "w")
+		Expect(c.Create(ctx, w)).To(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(And(
+			ContainSubstring("Ready: False"), ContainSubstring("discover "+group)))
+
+		Expect(c.Delete(ctx, away)).To(Succeed())
+		Expect(c.Create(ctx, gadgetCRD())).To(Succeed())
+		DeferCleanup(func(ctx context.Context) { _ = c.Delete(ctx, gadgetCRD()) })
+		child := gadget()
+		child.SetNamespace(namespace)
+		child.SetName("w")
+		Eventually(func() error { return c.Get(ctx, client.ObjectKeyFromObject(child), child) }).WithTimeout(soon).Should(Succeed())
+		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring("Ready: True"))
 	})
 })
 

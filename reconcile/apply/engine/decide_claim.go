@@ -97,7 +97,7 @@ func checkOwner(p *pass, c *child, o metav1.Object) bool {
 	if c.planned.Mode == apply.Contribute {
 		return true
 	}
-	if c.planned.Adoption == apply.AdoptControlled || mayWrite(p, c, o) {
+	if c.planned.Adoption == apply.AdoptControlled || mayWrite(p, c, o) || p.restored.adopts(o) {
 		return true
 	}
 	controller := metav1.GetControllerOfNoCopy(o)
@@ -105,9 +105,11 @@ func checkOwner(p *pass, c *child, o metav1.Object) bool {
 		copied := *controller
 		controller = &copied
 	}
-	c.fail(apply.OutcomeFailed, apply.ReasonNotOwned, &apply.OwnedByAnotherError{
+	owned := &apply.OwnedByAnotherError{
 		Kind: c.id.GroupKind.Kind, Namespace: c.id.Key.Namespace, Name: c.id.Key.Name, Controller: controller,
-	})
+	}
+	c.fail(apply.OutcomeFailed, apply.ReasonNotOwned, owned)
+	noteRestored(p, c, o, owned)
 	c.memory.ForgetProof()
 	return false
 }

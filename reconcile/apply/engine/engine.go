@@ -55,6 +55,7 @@ func (e *Engine) Apply(ctx context.Context, owner client.Object, plan apply.Plan
 	pr := &pruning{pass: p}
 	decideAll(p, pr)
 	carryOut(p, pr)
+	reportRestored(p)
 	return p.result
 }
 
@@ -72,6 +73,7 @@ func (e *Engine) Diff(ctx context.Context, owner client.Object, plan apply.Plan,
 	if p.result.OwnerErr != nil {
 		return apply.Decisions{}, fmt.Errorf("diff: %w", p.result.OwnerErr)
 	}
+	reportRestored(p)
 	return decisions(p, pr, o), nil
 }
 
@@ -113,6 +115,7 @@ func decideAll(p *pass, pr *pruning) {
 		}
 		c.decided()
 	}
+	decideRestored(p)
 	decideInventory(p)
 	if p.result.OwnerErr == nil {
 		pr.decide()

@@ -51,6 +51,7 @@ func recordedInventory(p *pass) *applyset.Inventory {
 		m.Known = known
 	}
 	m.Stored, m.Version = inv, version
+	m.Labelled = m.Labelled || ownsSetLabel(p, owner)
 	return m.Known
 }
 
@@ -158,6 +159,7 @@ func recordInventory(p *pass, inv *applyset.Inventory) error {
 	m := &p.memory.Metadata
 	m.Replaced, m.Written, m.Confirmed = version, freshness.Wrote(answer.ResourceVersion, p.now), true
 	m.Stored, m.Known, m.Version = inv, inv, answer.ResourceVersion
+	m.Labelled = m.Labelled || ownsSetLabel(p, answer)
 	p.owner.SetLabels(answer.Labels)
 	p.owner.SetAnnotations(answer.Annotations)
 	p.owner.SetFinalizers(answer.Finalizers)
@@ -186,6 +188,7 @@ func patchOwner(p *pass, inv *applyset.Inventory, version string, current metav1
 		p.keys.Generation:    nil,
 		p.keys.Tooling:       p.env.tooling(),
 		p.keys.AllowPrune:    nilIfEmpty(p.allowPrune),
+		p.keys.AdoptRestored: nilIfEmpty(p.restored.kept(p)),
 		p.keys.Orphan:        nil,
 	}
 	if inv.Orphan {

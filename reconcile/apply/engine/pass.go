@@ -50,6 +50,7 @@ type pass struct {
 	wanted    *applyset.Inventory
 	// allowPrune is the wanted value of the owner's allow-prune annotation.
 	allowPrune string
+	restored   restored
 	result     apply.Result
 }
 

@@ -30,6 +30,8 @@ type pruning struct {
 	// held reports that the guard has blocked a part of the prune.
 	held    bool
 	listing *listing
+	// unproven are objects with the label of the set that may have lost the proof.
+	unproven unproven
 	// ofSet selects the members. It is set by the first list.
 	ofSet client.ListOption
 }
@@ -105,8 +107,9 @@ func (p *pruning) decideSurplus() {
 		l = p.members()
 	}
 	p.listing = l
-	p.leaving = p.notPlanned(l.members)
 	p.decideReleases(l)
+	p.admitUnproven(l)
+	p.leaving = p.notPlanned(l.members)
 	p.noteSeen(l)
 	p.noteOptedOut(l)
 	surplus := p.leaveUnknown(l, append(slices.Clone(p.leaving), p.releasedMembers()...))
@@ -160,6 +163,7 @@ func (p *pruning) pruneDecided() error {
 		if remaining {
 			// The owner waits for nothing else: list at once.
 			l = p.members()
+			p.admitUnproven(l)
 			rest = p.leaveUnknown(l, p.notPlanned(l.members))
 			remaining = p.awaited(rest)
 		}

@@ -9,7 +9,7 @@ import (
 // gravity orders the reasons by severity.
 func gravity(r apply.Reason) int {
 	return slices.Index([]apply.Reason{
-		apply.ReasonTerminating, apply.ReasonHeldByFinalizers, apply.ReasonUnknown, apply.ReasonReplacementFailed, apply.ReasonReferenced, apply.ReasonNewer, apply.ReasonHoldsData, apply.ReasonTooMany, apply.ReasonPruneFailed, apply.ReasonPlanIncomplete,
+		apply.ReasonTerminating, apply.ReasonHeldByFinalizers, apply.ReasonUnproven, apply.ReasonUnknown, apply.ReasonReplacementFailed, apply.ReasonReferenced, apply.ReasonNewer, apply.ReasonHoldsData, apply.ReasonTooMany, apply.ReasonPruneFailed, apply.ReasonPlanIncomplete,
 	}, r)
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 func (p *pruning) giveBack(r *plannedRelease) (apply.Outcome, error) {
-	if deletedWithPart(p.pass, r.found) {
+	if r.unproven || deletedWithPart(p.pass, r.found) {
 		return apply.OutcomePruned, p.env.deleteExactly(p.ctx, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
 	}
 	outcome, err := p.removePart(r)

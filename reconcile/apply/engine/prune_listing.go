@@ -59,6 +59,7 @@ func (p *pruning) spend() error {
 // memory.
 func (p *pruning) members() *listing {
 	l := newListing()
+	p.unproven.members = nil
 	recorded := recordedInventory(p.pass)
 	planned := p.plannedKinds()
 	near, far := p.namespaces(recorded)
@@ -202,9 +203,10 @@ func (p *pruning) listLive(l *listing, k *intent.Kind, namespace string) bool {
 	err := p.spend()
 	if err == nil {
 		var found []memberObject
+		before := len(p.unproven.members)
 		if found, err = p.listIn(k.GVK, nil, namespace); err == nil {
 			l.members = append(l.members, found...)
-			p.noteEmpty(gk, namespace, len(found) == 0)
+			p.noteEmpty(gk, namespace, len(found) == 0 && len(p.unproven.members) == before)
 			return true
 		}
 	}

@@ -116,6 +116,9 @@ func (p *pruning) listIn(gvk schema.GroupVersionKind, k *intent.Kind, namespace 
 			return err
 		}
 		proven, err := p.provesListed(gvk, m)
+		if err == nil && !proven {
+			err = p.noteUnproven(gvk, m)
+		}
 		if proven {
 			out = append(out, p.memberOf(gvk, m))
 		}

@@ -28,6 +28,9 @@ type plannedRelease struct {
 	// kept reports that the contribution stays recorded, because the object was not read, or because it is planned in another mode that
 	// keeps the part.
 	kept bool
+	// unproven reports that the object is shared and no owner of it is known any more. It is kept until the owner's annotation permits its
+	// deletion.
+	unproven bool
 	// later reports that the next pass decides again.
 	later bool
 }
@@ -124,6 +127,11 @@ func (p *pruning) decideRelease(r *plannedRelease) error {
 		return err
 	}
 	r.result.UID, r.found = found.UID, found
+	if r.unproven = !r.has(p.contributor()) && isUnprovenPart(found) && !optedOut(p.pass, found); r.unproven {
+		r.kept = true
+		r.result.HoldsData = p.env.holdsData(r.id.GroupKind)
+		return nil
+	}
 	if r.has(p.contributor()) {
 		r.result.Verb, r.result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
 	}

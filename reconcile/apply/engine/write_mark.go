@@ -16,7 +16,7 @@ import (
 // markChild updates the owner reference and the label of a child, or removes the label, without changing its content, pinned to the version that was read.
 func markChild(p *pass, c *child) error {
 	for range maxTries {
-		answer, err := sendMark(p, c)
+		answer, err := sendMarks(p, c)
 		if err == nil {
 			c.result.Outcome = apply.OutcomeUpdated
 			c.memory.Wrote(answer, p.now)
@@ -33,6 +33,14 @@ func markChild(p *pass, c *child) error {
 		}
 	}
 	return errUnsettled
+}
+
+// sendMarks updates the marks of a child, or sets them on an adopted one.
+func sendMarks(p *pass, c *child) (client.Object, error) {
+	if p.restored.adopts(c.live) {
+		return sendAdoption(p, c)
+	}
+	return sendMark(p, c)
 }
 
 func sendMark(p *pass, c *child) (client.Object, error) {

@@ -134,7 +134,7 @@ func mergeEntries(p *pass, c *child, entries []metav1.ManagedFieldsEntry) ([]met
 
 // takeFromController removes the controller reference of another owner from an adopted object, pinned to the version that was read.
 func takeFromController(p *pass, c *child) error {
-	if c.planned.Adoption != apply.AdoptControlled || c.live == nil {
+	if c.live == nil || (c.planned.Adoption != apply.AdoptControlled && !p.restored.adopts(c.live)) {
 		return nil
 	}
 	refs := c.live.GetOwnerReferences()

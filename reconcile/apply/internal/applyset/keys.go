@@ -33,15 +33,15 @@ const AfterAnnotation = "reconcilekit.dev/after"
 // Keys are the names of the labels and annotations of one inventory. An owner can have the names of KEP-3659 only once: the first
 // controller that records children of an owner uses them, and other controllers use names of their own.
 type Keys struct {
-	ID, Tooling, Kinds, Namespaces, Contributions, AllowPrune, Orphan, Generation string
+	ID, Tooling, Kinds, Namespaces, Contributions, AllowPrune, AdoptRestored, Orphan, Generation string
 }
 
 // StandardKeys returns the names of KEP-3659, with names of the domain where KEP-3659 has none.
 func StandardKeys(domain string) Keys {
 	return Keys{
 		ID: IDLabel, Tooling: ToolingAnnotation, Kinds: GroupKindsAnnotation, Namespaces: NamespacesAnnotation,
-		Contributions: domain + "/contributions", AllowPrune: domain + "/allow-prune", Orphan: domain + "/orphan",
-		Generation: domain + "/generation",
+		Contributions: domain + "/contributions", AllowPrune: domain + "/allow-prune", AdoptRestored: domain + "/adopt-restored",
+		Orphan: domain + "/orphan", Generation: domain + "/generation",
 	}
 }
 
@@ -53,13 +53,13 @@ func KeysOf(domain, manager string) Keys {
 	return Keys{
 		ID: prefix + "id", Tooling: prefix + "tooling", Kinds: prefix + "contains-group-kinds",
 		Namespaces: prefix + "additional-namespaces", Contributions: prefix + "contributions",
-		AllowPrune: prefix + "allow-prune", Orphan: prefix + "orphan", Generation: prefix + "generation",
+		AllowPrune: prefix + "allow-prune", AdoptRestored: prefix + "adopt-restored", Orphan: prefix + "orphan", Generation: prefix + "generation",
 	}
 }
 
 // Annotations returns the names of all annotations.
 func (k *Keys) Annotations() []string {
-	return []string{k.Tooling, k.Kinds, k.Namespaces, k.Contributions, k.AllowPrune, k.Orphan, k.Generation}
+	return []string{k.Tooling, k.Kinds, k.Namespaces, k.Contributions, k.AllowPrune, k.AdoptRestored, k.Orphan, k.Generation}
 }
 
 // IDOf returns the ID of the set of a controller that keeps its inventory under names of its own. The text after the group cannot be part

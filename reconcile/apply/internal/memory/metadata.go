@@ -24,6 +24,9 @@ type Metadata struct {
 	// Lost reports that the inventory was missing or could not be parsed at the first pass of this process, although the owner has had
 	// children.
 	Lost bool
+	// Labelled reports that managedFields have shown the engine's field manager as the owner of the label of the set: the owner was not
+	// restored, and its managedFields were not reset before this process has seen it.
+	Labelled bool
 	// StatusHasGeneration reports that the owner's status records an observed generation.
 	StatusHasGeneration bool
 }

@@ -73,6 +73,8 @@ type Kind struct {
 	Index   *tracking.Index
 	Cluster atomic.Bool // the kind is cluster-scoped
 	Absent  atomic.Bool // the kind is optional and its CRD is missing
+	// Undiscovered is the error of the discovery of an absent kind: it is not known whether the kind is installed. Nil for none.
+	Undiscovered atomic.Pointer[UndiscoveredError]
 	// Appeared counts how often the CRD of an optional kind was installed.
 	Appeared atomic.Uint64
 	Seen     Observed

@@ -52,10 +52,11 @@ func (a *Applier) Apply(ctx context.Context, owner client.Object, plan apply.Pla
 	a.noteDeletes(owner, tracked, plan.Deletes)
 	result := a.Applier.Apply(ctx, owner, plan)
 	for _, c := range children {
-		if c.kind.Absent.Load() && !slices.Contains(result.NotInstalled, c.kind.GroupVersionKind) {
+		if c.kind.Absent.Load() && c.kind.Undiscovered.Load() == nil && !slices.Contains(result.NotInstalled, c.kind.GroupVersionKind) {
 			result.NotInstalled = append(result.NotInstalled, c.kind.GroupVersionKind)
 		}
 	}
+	result.Objects = append(result.Objects, undiscovered(children)...)
 	for _, object := range result.Objects {
 		// An object of that name may belong to another controller and have no reference to the owner.
 		if k := a.reads.ByKind[object.GVK]; k != nil && object.Err != nil {
@@ -65,6 +66,19 @@ func (a *Applier) Apply(ctx context.Context, owner client.Object, plan apply.Pla
 	a.reads.Pending.wrote(key, a.clock.Now(), a.reads.written(result, children))
 	a.reads.Unstable.Applied(key, &result, a.clock.Now())
 	return result
+}
+
+// undiscovered returns a result for each child that was left out because it is not known whether its kind is installed.
+func undiscovered(children []child) []apply.ObjectResult {
+	var out []apply.ObjectResult
+	for _, c := range children {
+		if err := c.kind.Undiscovered.Load(); err != nil && c.kind.Absent.Load() {
+			out = append(out, apply.ObjectResult{Outcome: apply.OutcomeBlocked, Decision: apply.Decision{
+				GVK: c.kind.GroupVersionKind, Key: c.key, Verb: apply.VerbNone, Reason: apply.ReasonReadFailed, Err: err,
+			}})
+		}
+	}
+	return out
 }
 
 // noteDeletes records planned deletions of objects whose metadata alone is cached, so that the cache keeps them in full for the next pass.

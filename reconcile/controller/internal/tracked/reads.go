@@ -108,6 +108,9 @@ func (c *Reads) get(
 	ctx context.Context, k *declaration.Kind, key client.ObjectKey, into client.Object, opts ...client.GetOption,
 ) error {
 	if k.Absent.Load() {
+		if undiscovered := k.Undiscovered.Load(); undiscovered != nil {
+			return undiscovered
+		}
 		return c.answers.Absent(k.GroupVersionKind, key.Name)
 	}
 	err := c.getCached(ctx, k, key, into, opts...)
@@ -145,6 +148,9 @@ func (c *Reads) sorted(ctx context.Context, k *declaration.Kind, into client.Obj
 // list lists objects unsorted.
 func (c *Reads) list(ctx context.Context, k *declaration.Kind, into client.ObjectList, opts ...client.ListOption) error {
 	if k.Absent.Load() {
+		if undiscovered := k.Undiscovered.Load(); undiscovered != nil {
+			return undiscovered
+		}
 		return meta.SetList(into, nil)
 	}
 	err := c.listCached(ctx, k, into, opts...)

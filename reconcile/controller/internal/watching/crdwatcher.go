@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,9 +86,17 @@ func (g *crdWatcher) run(ctx context.Context, q Queue) {
 	if missing := g.missing(); err == nil && len(missing) > 0 {
 		g.watchers[0].Logger.Info("optional kinds are not installed: their objects are not created until their CRDs are", "kinds", missing)
 	}
+	later := isUndiscovered(err)
+	if later {
+		log.FromContext(ctx).Error(err, "it is not known whether optional kinds are installed; will ask again")
+		err = nil
+	}
 	g.synced <- err
 	if err != nil {
 		return
+	}
+	if later {
+		g.follow(ctx, q)
 	}
 	for {
 		select {
@@ -109,25 +118,49 @@ func (g *crdWatcher) missing() (kinds []string) {
 	return kinds
 }
 
-// follow looks several times, until discovery reflects the CRDs. A further change restarts the sequence.
+// maxWait is the maximum delay between discovery requests that fail.
+const maxWait = time.Minute
+
+// isUndiscovered reports whether all parts of an error are failed discoveries. An API server may be unable to tell about one group, whose
+// backend is unavailable. That must not stop the controllers of other kinds.
+func isUndiscovered(err error) bool {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return false
+	}
+	return !slices.ContainsFunc(joined.Unwrap(), func(part error) bool {
+		var undiscovered *declaration.UndiscoveredError
+		return !errors.As(part, &undiscovered)
+	})
+}
+
+// follow looks several times, until discovery reflects the CRDs. A further change restarts the sequence. A failure repeats the last request,
+// less and less often, and is logged when its text changes.
 func (g *crdWatcher) follow(ctx context.Context, q Queue) {
-	waits := settle()
+	waits, again, logged := settle(), time.Duration(0), ""
 	for i := 0; i < len(waits); i++ {
-		timer := time.NewTimer(waits[i])
+		timer := time.NewTimer(max(waits[i], again))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
 			return
 		case <-g.poke:
 			timer.Stop()
-			i = -1 // restart
+			i, again = -1, 0 // restart
 			continue
 		case <-timer.C:
 		}
-		if err := g.look(ctx, q); err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).Error(err, "find out which optional kinds are installed")
-			i = max(i-1, 0) // repeat the last wait
+		err := g.look(ctx, q)
+		if err == nil || ctx.Err() != nil {
+			again = 0
+			continue
 		}
+		if text := err.Error(); text != logged {
+			log.FromContext(ctx).Error(err, "find out which optional kinds are installed")
+			logged = text
+		}
+		again = min(max(2*again, waits[max(i, 1)]), maxWait)
+		i = max(i-1, 0) // repeat the last wait
 	}
 }
 
@@ -170,14 +203,22 @@ func (g *crdWatcher) look(ctx context.Context, q Queue) error {
 	var errs []error
 	for _, w := range g.watchers {
 		resource, err := g.installed(ctx, w.Kind.GroupVersionKind)
+		if err != nil {
+			undiscovered := &declaration.UndiscoveredError{GVK: w.Kind.GroupVersionKind, Err: err}
+			if errs = append(errs, undiscovered); w.stop == nil {
+				w.Kind.Undiscovered.Store(undiscovered)
+			}
+			continue
+		}
+		known := w.Kind.Undiscovered.Swap(nil) == nil
 		switch {
-		case err != nil:
-			errs = append(errs, err)
 		case resource != nil && w.stop == nil:
 			w.Kind.Cluster.Store(!resource.Namespaced)
 			errs = append(errs, g.appear(ctx, w, q))
 		case resource == nil && w.stop != nil:
 			errs = append(errs, g.vanish(ctx, w, q))
+		case resource == nil && !known:
+			g.wake(w, q, trigger.EventRemoved)
 		}
 	}
 	return errors.Join(errs...)
@@ -190,7 +231,7 @@ func (g *crdWatcher) installed(ctx context.Context, gvk schema.GroupVersionKind)
 		return nil, nil //nolint:nilnil // the group is not installed
 	}
 	if err != nil {
-		return nil, fmt.Errorf("discover %s: %w", gvk.GroupVersion(), err)
+		return nil, err
 	}
 	for i := range list.APIResources {
 		if list.APIResources[i].Kind == gvk.Kind && !strings.Contains(list.APIResources[i].Name, "/") {

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+)
+
+// The proof of a child gets lost with its managedFields, in a reset or when it is restored from a backup. Garbage collection deletes a child
+// that refers to the owner. A child out of its reach, such as a ClusterRole, would outlive the owner. So the engine keeps the owner's
+// finalizer and names such objects, until they are gone, lose the label, or the owner's annotation permits their deletion.
+
+// unproven are the objects with the label of the set that may have lost the proof.
+type unproven struct {
+	members []memberObject
+}
+
+// noteUnproven notes a listed object that may be a child without a proof, unless it was only copied. Objects in namespaces that the
+// inventory does not name are ignored, because any account there could keep an owner by creating them.
+func (p *pruning) noteUnproven(gvk schema.GroupVersionKind, o metav1.Object) error {
+	id := applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
+	if known := p.memory.Children[id]; known != nil && known.InPass(p.memory.Pass) && !p.finalize {
+		return nil // the child has an error
+	}
+	if p.group != nil || p.reaches(o.GetNamespace()) || metav1.GetControllerOfNoCopy(o) != nil || !inSet(p.pass, o) || optedOut(p.pass, o) ||
+		!p.recordsNamespace(o.GetNamespace()) {
+		return nil
+	}
+	if hidesManagers(o) {
+		found, err := p.liveMetadata(gvk, id.Key)
+		if err != nil || found == nil || found.UID != o.GetUID() || labelledByUs(p.pass, found) {
+			return err
+		}
+		o = found
+	}
+	if p.memory.Metadata.Labelled && ownsLabel(o.GetManagedFields(), applyset.PartOfLabel, func(string) bool { return true }) {
+		return nil // the owner was not restored, so another manager copied or inherited the label
+	}
+	p.unproven.members = append(p.unproven.members, p.memberOf(gvk, o))
+	return nil
+}
+
+// recordsNamespace reports whether the inventory names the namespace, or is lost. Cluster-scoped objects have none.
+func (p *pruning) recordsNamespace(namespace string) bool {
+	return namespace == "" || p.memory.Metadata.Lost || slices.Contains(recordedInventory(p.pass).Namespaces, namespace)
+}
+
+// hidesManagers reports whether the cache may have removed entries of managedFields, or shortened them.
+func hidesManagers(o metav1.Object) bool {
+	entries := o.GetManagedFields()
+	return len(entries) == 0 || slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
+}
+
+// ownsLabel reports whether a matching manager owns a label.
+func ownsLabel(entries []metav1.ManagedFieldsEntry, label string, matches func(manager string) bool) bool {
+	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
+		return matches(e.Manager) && fieldset.OwnsMetadata(&e, "labels", label)
+	})
+}
+
+// ownsSetLabel reports whether the engine's field manager owns the label that it sets with the first inventory of an owner. A restored owner
+// has the label from another manager.
+func ownsSetLabel(p *pass, owner metav1.Object) bool {
+	return ownsLabel(owner.GetManagedFields(), p.keys.ID, func(manager string) bool {
+		return manager == p.env.ownerManager() || p.env.ours(manager)
+	})
+}
+
+// isUnprovenPart reports whether an object is a shared one whose parts have all lost their owners.
+func isUnprovenPart(o metav1.Object) bool {
+	_, shared := o.GetAnnotations()[applyset.SharedAnnotation]
+	return shared && len(sharers(o)) == 0 && o.GetDeletionTimestamp() == nil && !isLabelled(o) && metav1.GetControllerOfNoCopy(o) == nil
+}
+
+// admitUnproven adds the unproven objects to the members if the owner's annotation permits that. Otherwise it keeps and reports them. An
+// object that is being deleted is a member, so that the owner waits for it.
+func (p *pruning) admitUnproven(l *listing) {
+	var open []memberObject
+	names := []string{"delete", string(p.owner.GetUID())}
+	for _, r := range p.releases {
+		if r.unproven {
+			open, names = append(open, memberObject{id: r.id, uid: r.result.UID}), append(names, string(r.result.UID))
+		}
+	}
+	parts := len(open)
+	for _, m := range p.unproven.members {
+		if m.deleting || p.deletedAlready(m.id, m.uid) {
+			m.deleting = true
+			l.members = append(l.members, m)
+			continue
+		}
+		open, names = append(open, m), append(names, string(m.uid))
+	}
+	if len(open) == 0 {
+		return
+	}
+	slices.Sort(names[2:])
+	blocked := &apply.PruneBlockedError{Reason: apply.ReasonUnproven, Annotation: p.keys.AdoptRestored, Token: token(names...)}
+	if p.permits(blocked.Token) {
+		for _, m := range open[parts:] {
+			m.unknown = false // the administrator has seen it
+			l.members = append(l.members, m)
+		}
+		for _, r := range p.releases {
+			if r.unproven {
+				r.kept, r.result.Verb, r.result.Reason = false, apply.VerbPrune, apply.ReasonNotPlanned
+			}
+		}
+		return
+	}
+	for _, m := range open {
+		blocked.Objects = append(blocked.Objects, m.id.String())
+		l.open[m.id.GroupKind] = struct{}{}
+	}
+	slices.Sort(blocked.Objects)
+	p.block(blocked)
+	p.held = true
+}
