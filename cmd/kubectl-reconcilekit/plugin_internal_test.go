@@ -18,17 +18,17 @@ var metaWebsites = schema.GroupVersionResource{Resource: "websites"}
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for file, names := range map[string][]string{
-		"reconcile/internal/pipeline/pause.go":                        {`"` + pausedAnnotation + `"`},
-		"reconcile/internal/pipeline/requestannotation.go":            {`"/` + strings.TrimPrefix(requestAnnotation, "reconcilekit.dev/") + `"`, `"reconcile-handled-at"`},
-		"reconcile/apply/group.go":                                    {`"reconcilekit.dev"`},
-		"reconcile/controller/explain.go":                             {`"` + explainPath + `"`},
-		"reconcile/explain/owner.go":                                  {`json:"found"`, `json:"process,omitempty"`, `json:"last,omitempty"`},
-		"reconcile/install/templates/network/metrics_service.yaml":    {operatorLabel + ":", reconcilesAnnotation + ":"},
-		"reconcile/install/templates/rbac/metrics.yaml":               {"-explainer", "-kubectl"},
-		"reconcile/install/templates/manager/deployment.yaml":         {"- name: " + metricsPort},
-		"docs/operations.md":                                          {"kubectl reconcilekit"},
-		"cmd/kubectl-reconcilekit/kubectl_complete-reconcilekit":      {"kubectl-reconcilekit __complete"},
-		"cmd/kubectl-reconcilekit/krew.yaml":                          {"name: reconcilekit"},
+		"reconcile/internal/pipeline/pause.go":                     {`"` + pausedAnnotation + `"`},
+		"reconcile/internal/pipeline/requestannotation.go":         {`"/` + strings.TrimPrefix(requestAnnotation, "reconcilekit.dev/") + `"`, `"reconcile-handled-at"`},
+		"reconcile/apply/group.go":                                 {`"reconcilekit.dev"`},
+		"reconcile/controller/explain.go":                          {`"` + explainPath + `"`},
+		"reconcile/explain/owner.go":                               {`json:"found"`, `json:"process,omitempty"`, `json:"last,omitempty"`},
+		"reconcile/install/templates/network/metrics_service.yaml": {operatorLabel + ":", reconcilesAnnotation + ":"},
+		"reconcile/install/templates/rbac/metrics.yaml":            {"-explainer", "-kubectl"},
+		"reconcile/install/templates/manager/deployment.yaml":      {"- name: " + metricsPort},
+		"docs/operations.md":                                       {"kubectl reconcilekit"},
+		"cmd/kubectl-reconcilekit/kubectl_complete-reconcilekit":   {"kubectl-reconcilekit __complete"},
+		"cmd/kubectl-reconcilekit/krew.yaml":                       {"name: reconcilekit"},
 	} {
 		raw, err := os.ReadFile("../../" + file)
 		if err != nil {
