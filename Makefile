@@ -92,7 +92,7 @@ demo: ## Show an operator at work on a real API server (PRODUCT=aim|maas|modelme
 		$(if $(filter yes,$(STANDIN)),-standin) $(if $(README),-readme)
 
 .PHONY: stories
-stories: ## Break an operator in each way of docs/operations.md, and show where the cause appears (STORY='a quota'); a quarter of an hour
+stories: ## Break an operator in each way of docs/operations.md, and show where the cause appears (STORY='a quota'); five minutes
 	@STORY="$(STORY)" hack/stories.sh
 
 .PHONY: bench
