@@ -102,7 +102,7 @@ func TestWebhooks(t *testing.T) {
 	for want, w := range map[string]scaffold.Webhook{
 		"run reconcilekit create api first": {API: scaffold.API{Version: "v1", Kind: "Box"}, Validation: true},
 		"already exists":                    {API: there, Validation: true},
-		"internal/website/webhook.go is":    {API: scaffold.API{Kind: "Website"}, Validation: true}, // the only version is the default
+		"internal/website/webhook":          {API: scaffold.API{Kind: "Website"}, Validation: true}, // the only version is the default
 		"the kind has v1, v1beta1":          {API: scaffold.API{Kind: "Album"}, Validation: true},
 		"there is no api/*/box.go":          {API: scaffold.API{Kind: "Box"}, Validation: true},
 		"want one of them":                  {API: there},
