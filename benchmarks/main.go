@@ -53,9 +53,9 @@ func parse() settings {
 	flags.IntVar(&s.children, "children", 5, "children of each of these owners")
 	flags.IntVar(&s.churn, "churn", 10000, "status updates of children in the scenario churn")
 	flags.IntVar(&s.foreign, "foreign", 50000, "Secrets and ConfigMaps of others in the scenario foreign")
-	flags.IntVar(&s.runs, "runs", 5, "runs of the scenario steady; the median counts")
-	flags.IntVar(&s.rounds, "rounds", 3, "rounds of the scenario converge for reconcilekit and the bare client; the median counts")
-	flags.StringVar(&s.out, "out", "results.json", "file for the rows")
+	flags.IntVar(&s.runs, "runs", 5, "runs of the scenario steady; the median is reported")
+	flags.IntVar(&s.rounds, "rounds", 3, "rounds of the scenario converge for reconcilekit and the bare client; the median is reported")
+	flags.StringVar(&s.out, "out", "results.json", "file for the results")
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "cluster to use instead of an own API server; it must not run anything important")
 	flags.StringVar(&s.profile, "profile", "", "folder for CPU and allocation profiles of each subject's process; none if empty")
 	flags.BoolVar(&s.worker, "worker", false, "run as the process of one subject (used by the benchmark itself)")
@@ -150,7 +150,7 @@ func choose(option, chosen string, all []string) ([]string, error) {
 	out := strings.Split(chosen, ",")
 	for _, name := range out {
 		if !slices.Contains(all, name) {
-			return nil, fmt.Errorf("-%s: %q is none of %s", option, name, strings.Join(all, ", "))
+			return nil, fmt.Errorf("-%s: %q is not one of %s", option, name, strings.Join(all, ", "))
 		}
 	}
 	return out, nil

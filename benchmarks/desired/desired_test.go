@@ -30,6 +30,6 @@ func TestChildren(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(children, desired.Children(owner)); diff != "" {
-		t.Errorf("the same owner wants something else (-first +second):\n%s", diff)
+		t.Errorf("two plans for one owner differ (-first +second):\n%s", diff)
 	}
 }

@@ -116,7 +116,7 @@ func (h *Harness) makeWorld(ctx context.Context, owners, children int) (*world.W
 	h.worlds++
 	w, err := world.New(ctx, h.Config, fmt.Sprintf("%s-%d", h.Prefix, h.worlds), owners, children)
 	if err != nil {
-		return nil, fmt.Errorf("make the world: %w", err)
+		return nil, fmt.Errorf("create the children: %w", err)
 	}
 	return w, nil
 }

@@ -30,7 +30,7 @@ type Server interface {
 // server again while the next process of the subject applies the change. Then it compares the world with the plan of each owner.
 func (h *Harness) outage(ctx context.Context, name string) error {
 	if h.Server == nil {
-		h.logf("outage: left out, the API server is not the benchmark's own")
+		h.logf("outage: skipped, the benchmark did not start the API server")
 		return nil
 	}
 	h.logf("outage: %s, %d owners x %d children", name, h.Owners, h.Children)
@@ -93,7 +93,7 @@ func (h *Harness) reach(ctx context.Context, w *world.World, children int) error
 
 // right waits until the world matches its plan.
 func (h *Harness) right(ctx context.Context, w *world.World) error {
-	return until(ctx, "the world as it is planned", func() (bool, error) {
+	return until(ctx, "all children as planned", func() (bool, error) {
 		wrong, err := w.Wrong(ctx)
 		return wrong == 0, err
 	})

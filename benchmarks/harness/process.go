@@ -50,11 +50,11 @@ func (h *Harness) start(ctx context.Context, subject string, owners int, drive b
 // do sends a command and waits for its measurement.
 func (p *process) do(command worker.Command) (*worker.Measurement, error) {
 	if err := p.send.Encode(command); err != nil {
-		return nil, fmt.Errorf("%s: the worker is gone: %w", command.Do, err)
+		return nil, fmt.Errorf("%s: the worker ended: %w", command.Do, err)
 	}
 	m := &worker.Measurement{}
 	if err := p.receive.Decode(m); err != nil {
-		return nil, fmt.Errorf("%s: no answer of the worker: %w", command.Do, err)
+		return nil, fmt.Errorf("%s: no response from the worker: %w", command.Do, err)
 	}
 	if m.Error != "" {
 		return nil, fmt.Errorf("%s: %s", command.Do, m.Error)

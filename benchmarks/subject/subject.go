@@ -73,12 +73,12 @@ func All() []Subject {
 	every := []string{"steady", "converge", "restart", "churn", "drift", "spec", "prune"}
 	return []Subject{
 		{CachedReads, "reads the owner and each child from the cache, writes nothing", []string{"steady"}, newCachedReads},
-		{BareClient, "the requests that reconcilekit sends from empty, in their order, without reading or deciding", []string{"converge"}, newBareClient},
+		{BareClient, "the requests that reconcilekit sends for new owners, in order, without reads and comparisons", []string{"converge"}, newBareClient},
 		{BareUnordered, "the same, up to four children of an owner at a time in any order", []string{"converge"}, newUnorderedClient},
 		{BareCreating, "the same, with a create in place of each apply of a child", []string{"converge"}, newCreatingClient},
 		{Kit, "a controller of the builder; repairs, prunes, checks ownership, tracks reads", append(slices.Clone(every), "foreign", "outage"), newKit},
-		{KitOperator, "the same; with the cache that an operator has by default", []string{"foreign"}, newKit},
-		{KitFiltered, "the same; its caches hold the labelled children alone", []string{"foreign"}, newKitFiltered},
+		{KitOperator, "the same; with the default cache of an operator", []string{"foreign"}, newKit},
+		{KitFiltered, "the same; its caches contain only labelled children", []string{"foreign"}, newKitFiltered},
 		{KitWithHealth, "the same; each child is fetched and its health is part of the status", every, newKitWithHealth},
 		{CreateOrUpdate, "controllerutil.CreateOrUpdate by hand, merging mutate functions; no prune", append(slices.Clone(every), "outage"), newCreateOrUpdate},
 		{ApplyAlways, "server-side apply on every pass, forced; no prune, no ownership check", every, newApplyAlways},

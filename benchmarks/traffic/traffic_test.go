@@ -89,7 +89,7 @@ func TestCounter(t *testing.T) {
 	t.Parallel()
 	var counter traffic.Counter
 	if !counter.Last().IsZero() {
-		t.Errorf("a counter that saw nothing has a last request at %s", counter.Last())
+		t.Errorf("an unused counter has a last request at %s", counter.Last())
 	}
 	send := func(next answer) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "https://server/api/v1/namespaces/a/secrets/b",
@@ -122,6 +122,6 @@ func TestCounter(t *testing.T) {
 	}
 	counter.Reset()
 	if len(counter.Counts()) != 0 || counter.Sent() != 0 || !counter.Last().IsZero() {
-		t.Error("a reset counter still counts something")
+		t.Error("a reset counter is not zero")
 	}
 }

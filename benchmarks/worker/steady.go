@@ -118,7 +118,7 @@ func (w *worker) follow(ctx context.Context, owner client.ObjectKey, want map[st
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("the cache does not follow: %v instead of %v, last error: %w", got, want, err)
+			return fmt.Errorf("the cache is not up to date: %v instead of %v, last error: %w", got, want, err)
 		}
 		time.Sleep(cacheLookup)
 	}

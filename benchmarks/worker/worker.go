@@ -229,7 +229,7 @@ func (w *worker) settle(ctx context.Context) (Measurement, error) {
 			break
 		}
 		if time.Now().After(deadline) {
-			return Measurement{}, fmt.Errorf("%d of %d owners were reconciled and there is no rest after %s", owners, w.Owners, patience)
+			return Measurement{}, fmt.Errorf("%d of %d owners were reconciled, no steady state after %s", owners, w.Owners, patience)
 		}
 		select {
 		case <-ctx.Done():

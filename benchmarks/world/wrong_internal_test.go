@@ -19,25 +19,25 @@ func TestWrongOf(t *testing.T) {
 		want   int
 		rest   int // live objects that no plan has
 	}{
-		"all right":          {func(*widget.Widget, map[string]*unstructured.Unstructured) {}, 0, 0},
-		"a child is missing": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) { delete(live, "Service/w-1") }, 1, 0},
-		"a child is of the spec before": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
+		"as planned":      {func(*widget.Widget, map[string]*unstructured.Unstructured) {}, 0, 0},
+		"a missing child": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) { delete(live, "Service/w-1") }, 1, 0},
+		"a child of the previous spec": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
 			_ = unstructured.SetNestedField(live["ConfigMap/w-2"].Object, "v0", "data", "image")
 		}, 1, 0},
-		"a child has an item less": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
+		"a child with a missing item": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
 			_ = unstructured.SetNestedSlice(live["Service/w-1"].Object, nil, "spec", "ports")
 		}, 1, 0},
-		"a child is going": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
+		"a child is being deleted": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
 			live["Secret/w-4"].SetDeletionTimestamp(&metav1.Time{Time: metav1.Now().Time})
 		}, 1, 0},
-		"what the server adds": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
+		"fields that the server adds": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
 			_ = unstructured.SetNestedField(live["Service/w-1"].Object, "None", "spec", "sessionAffinity")
 		}, 0, 0},
-		"nobody's child": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
+		"an orphan": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) {
 			live["Secret/w-9"] = &unstructured.Unstructured{}
 		}, 0, 1},
-		"the status is of the spec before": {func(o *widget.Widget, _ map[string]*unstructured.Unstructured) { o.Generation = 2 }, 1, 0},
-		"it is not ready":                  {func(o *widget.Widget, _ map[string]*unstructured.Unstructured) { o.Status.Conditions = nil }, 1, 0},
+		"a status of the previous spec": {func(o *widget.Widget, _ map[string]*unstructured.Unstructured) { o.Generation = 2 }, 1, 0},
+		"not ready":                     {func(o *widget.Widget, _ map[string]*unstructured.Unstructured) { o.Status.Conditions = nil }, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestWrongOf(t *testing.T) {
 			c.change(owner, live)
 			got, err := wrongOf(owner, live)
 			if err != nil || got != c.want || len(live) != c.rest {
-				t.Errorf("%d wrong, %d nobody's, error %v, want %d and %d", got, len(live), err, c.want, c.rest)
+				t.Errorf("%d wrong, %d orphans, error %v, want %d and %d", got, len(live), err, c.want, c.rest)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ const unreleased = "v0.0.0-00010101000000-000000000000"
 
 func root() *cobra.Command {
 	command := &cobra.Command{
-		Use: "reconcilekit", Short: "Write operators that are made with reconcilekit", SilenceErrors: true, SilenceUsage: true,
+		Use: "reconcilekit", Short: "Create operators with reconcilekit", SilenceErrors: true, SilenceUsage: true,
 	}
 	create := &cobra.Command{Use: "create", Short: "Add to the project in this folder"}
 	create.AddCommand(createAPI(), createVersion(), createWebhook())
@@ -35,7 +35,7 @@ func root() *cobra.Command {
 func initProject() *cobra.Command {
 	project := scaffold.Project{}
 	command := &cobra.Command{
-		Use: "init", Short: "Write an operator without kinds into this folder, which is empty", Args: cobra.NoArgs,
+		Use: "init", Short: "Create an operator without kinds in this empty folder", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			folder, err := os.Getwd()
 			if err != nil {
@@ -58,7 +58,7 @@ func initProject() *cobra.Command {
 			}
 			for name := range files {
 				if _, err := os.Stat(name); err == nil {
-					return fmt.Errorf("%s is there already: want an empty folder", name)
+					return fmt.Errorf("%s already exists: want an empty folder", name)
 				}
 			}
 			return write(command, files)
@@ -69,7 +69,7 @@ func initProject() *cobra.Command {
 	flags.StringVar(&project.Name, "name", "", "name of the operator (default the name of the folder)")
 	flags.StringVar(&project.Module, "module", "", "path of the Go module (default domain/name)")
 	flags.StringVar(&project.SDK, "sdk-version", "", "version of reconcilekit (default the one of this command)")
-	flags.StringVar(&project.Replace, "replace", "", "folder with a checkout of reconcilekit that takes the place of a version")
+	flags.StringVar(&project.Replace, "replace", "", "folder with a checkout of reconcilekit, used instead of a version")
 	return command
 }
 
@@ -117,7 +117,7 @@ func addition(name, short string, adds filer, api *scaffold.API, version, usage 
 		RunE: func(command *cobra.Command, _ []string) error { return change(command, adds.Files, generate) },
 	}
 	flags := command.Flags()
-	flags.StringVar(&api.Group, "group", "", "API group of the kind; a word without a dot stands before the domain (default the domain)")
+	flags.StringVar(&api.Group, "group", "", "API group of the kind; a name without a dot is prefixed to the domain (default the domain)")
 	flags.StringVar(&api.Version, "version", version, usage)
 	flags.StringVar(&api.Kind, "kind", "", "kind, such as Website")
 	flags.BoolVar(&generate, "generate", true, "run make generate afterwards")

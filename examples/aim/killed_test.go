@@ -49,7 +49,7 @@ func TestKilled(t *testing.T) {
 		}
 		return fault
 	})
-	first, said := start(t, binary, config)
+	first, logged := start(t, binary, config)
 	victim <- first
 	ended := make(chan error, 1)
 	go func() { ended <- first.Wait() }()
@@ -58,10 +58,10 @@ func TestKilled(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		_ = first.Process.Kill()
 		<-ended
-		t.Fatalf("the operator has not applied an InferenceService:\n%s\nrequests:\n%s", said, counted.Snapshot())
+		t.Fatalf("the operator has not applied an InferenceService:\n%s\nrequests:\n%s", logged, counted.Snapshot())
 	}
 	if len(counted.Snapshot().Where(requests.Verb("apply"), requests.Resource("serving.kserve.io", "inferenceservices"))) != 1 {
-		t.Fatalf("the operator ended by itself:\n%s", said)
+		t.Fatalf("the operator exited:\n%s", logged)
 	}
 	service := &aimv1alpha1.AIMService{}
 	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "qwen-chat"}, service); err != nil {

@@ -84,7 +84,7 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(page), string(printed)); diff != "" {
-		t.Errorf("the page that is printed is not docs/dataflow.md (-file +printed):\n%s", diff)
+		t.Errorf("the printed page differs from docs/dataflow.md (-file +printed):\n%s", diff)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestWatches(t *testing.T) {
 		}
 	}
 	lint.Watched(t, page, "testdata/watches.txt", map[string]string{
-		"Owns /v1/PersistentVolumeClaim": "the product watches those that a service owns, but no service ever owns one, and no phase reads one",
+		"Owns /v1/PersistentVolumeClaim": "the product watches claims that a service owns, but no service owns one, and no phase reads one",
 	})
 }
 
@@ -138,7 +138,7 @@ func TestManifests(t *testing.T) {
 		t.Errorf("the operator ended with %v:\n%s", err, log.String())
 	}
 	if strings.Contains(strings.ToLower(log.String()), "forbidden") {
-		t.Errorf("a right is missing:\n%s", log.String())
+		t.Errorf("missing permission:\n%s", log.String())
 	}
 }
 
@@ -197,7 +197,7 @@ func gone(t *testing.T, c client.Client, object client.Object) {
 	eventually(t, func() error {
 		err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
 		if err == nil {
-			return fmt.Errorf("%T %s is still there", object, object.GetName())
+			return fmt.Errorf("%T %s still exists", object, object.GetName())
 		}
 		return client.IgnoreNotFound(err)
 	})

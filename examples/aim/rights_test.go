@@ -64,7 +64,7 @@ func TestRights(t *testing.T) {
 		goes(t, w.Client, service)
 	}
 	w.Check(t, map[string]string{
-		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
+		"patch events.k8s.io/events": "for a repeated event, as in the tests of the SDK",
 	})
 }
 

@@ -23,19 +23,19 @@ func TestStarts(t *testing.T) {
 		missed, next time.Duration // 0 is none
 		err          string
 	}{
-		"nothing yet":        {schedule: "30 * * * *", now: time.Minute, next: 30 * time.Minute},
-		"due":                {schedule: "30 * * * *", now: 30 * time.Minute, missed: 30 * time.Minute, next: 90 * time.Minute},
-		"started":            {schedule: "30 * * * *", last: 30 * time.Minute, now: 31 * time.Minute, next: 90 * time.Minute},
-		"the last of some":   {schedule: "30 * * * *", now: 3 * time.Hour, missed: 150 * time.Minute, next: 210 * time.Minute},
-		"within deadline":    {schedule: "30 * * * *", now: 31 * time.Minute, deadline: 90, missed: 30 * time.Minute, next: 90 * time.Minute},
-		"after the deadline": {schedule: "30 * * * *", now: 32 * time.Minute, deadline: 90, next: 90 * time.Minute},
-		"a hundred":          {schedule: "* * * * *", now: 100 * time.Minute, missed: 100 * time.Minute, next: 101 * time.Minute},
-		"too many":           {schedule: "* * * * *", now: 101 * time.Minute, next: 102 * time.Minute, err: "more than 100 starts were missed"},
-		"many, and deadline": {schedule: "* * * * *", now: 900 * time.Minute, deadline: 30, missed: 900 * time.Minute, next: 901 * time.Minute},
-		"no schedule":        {schedule: "often", err: `spec.schedule "often"`},
-		"zone alone":         {schedule: "TZ=UTC", err: "want a schedule after the time zone"},
-		"never":              {schedule: "0 0 30 2 *", err: "never comes"},
-		"every":              {schedule: "@every 1h", now: 90 * time.Minute, missed: time.Hour, next: 150 * time.Minute},
+		"no start yet":        {schedule: "30 * * * *", now: time.Minute, next: 30 * time.Minute},
+		"due":                 {schedule: "30 * * * *", now: 30 * time.Minute, missed: 30 * time.Minute, next: 90 * time.Minute},
+		"started":             {schedule: "30 * * * *", last: 30 * time.Minute, now: 31 * time.Minute, next: 90 * time.Minute},
+		"the last of several": {schedule: "30 * * * *", now: 3 * time.Hour, missed: 150 * time.Minute, next: 210 * time.Minute},
+		"within deadline":     {schedule: "30 * * * *", now: 31 * time.Minute, deadline: 90, missed: 30 * time.Minute, next: 90 * time.Minute},
+		"after the deadline":  {schedule: "30 * * * *", now: 32 * time.Minute, deadline: 90, next: 90 * time.Minute},
+		"a hundred":           {schedule: "* * * * *", now: 100 * time.Minute, missed: 100 * time.Minute, next: 101 * time.Minute},
+		"too many":            {schedule: "* * * * *", now: 101 * time.Minute, next: 102 * time.Minute, err: "more than 100 starts were missed"},
+		"many, and deadline":  {schedule: "* * * * *", now: 900 * time.Minute, deadline: 30, missed: 900 * time.Minute, next: 901 * time.Minute},
+		"no schedule":         {schedule: "often", err: `spec.schedule "often"`},
+		"only a time zone":    {schedule: "TZ=UTC", err: "want a schedule after the time zone"},
+		"never":               {schedule: "0 0 30 2 *", err: "never comes"},
+		"every":               {schedule: "@every 1h", now: 90 * time.Minute, missed: time.Hour, next: 150 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,6 +83,6 @@ func TestNewJob(t *testing.T) {
 		t.Error("the template was changed")
 	}
 	if dueTime(&batchv1.Job{}) != nil {
-		t.Error("a Job made by hand has no time")
+		t.Error("a Job of a user has no scheduled time")
 	}
 }

@@ -20,7 +20,7 @@ func TestConverges(t *testing.T) {
 	cron.Spec.JobTemplate.Spec.Template.Spec = corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "busybox:1.37"}},
 	}
-	const seen = "which starts are forbidden depends on when the change of the policy is seen"
+	const seen = "which starts are forbidden depends on when the operator observes the change of the policy"
 	reconciletest.Converge(t, reconciletest.System{
 		Setup:    func(mgr ctrl.Manager) error { return declare(controller.Options{}).SetupWithManager(mgr) },
 		Scheme:   env.Scheme,

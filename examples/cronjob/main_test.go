@@ -287,7 +287,7 @@ func TestNoHistory(t *testing.T) {
 	stop := w.start(env.Config())
 	w.at(time.Hour + time.Minute)
 	w.end(1, batchv1.JobComplete)
-	w.eventually("the Job goes", func() bool { return len(w.jobs()) == 0 })
+	w.eventually("the Job is deleted", func() bool { return len(w.jobs()) == 0 })
 	stop()
 	w.start(env.Config())
 	w.at(time.Hour + 5*time.Minute)
@@ -371,7 +371,7 @@ func TestRestart(t *testing.T) {
 	w.at(time.Hour + time.Minute)
 	w.wantJobs(1)
 	if w.job(1).UID != first.UID || !w.status().LastScheduleTime.Time.Equal(w.hour.Add(time.Hour)) {
-		t.Errorf("the Job was made anew, or its time is not known: %+v", w.status())
+		t.Errorf("the Job was recreated, or its time is unknown: %+v", w.status())
 	}
 	stop()
 	w.clock.SetTime(w.hour.Add(4*time.Hour + time.Minute))

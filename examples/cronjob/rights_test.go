@@ -29,11 +29,11 @@ func TestRights(t *testing.T) {
 	w.touch()
 	w.eventually("the Job", func() bool { return len(w.jobs()) == 1 })
 	w.end(1, batchv1.JobComplete)
-	w.eventually("the Job goes", func() bool { return len(w.jobs()) == 0 })
+	w.eventually("the Job is deleted", func() bool { return len(w.jobs()) == 0 })
 	granted.Check(t, map[string]string{
 		"get cronjob.example.com/cronjobs":   "for the inventory of children that the engine prunes; a history has none",
 		"patch cronjob.example.com/cronjobs": "for the inventory, as above",
-		"get batch/jobs":                     "for a look at a Job that the cache does not show yet, as in the tests of the SDK",
+		"get batch/jobs":                     "to read a Job that the cache does not contain yet, as in the tests of the SDK",
 		"patch batch/jobs":                   "for children that change; a Job is created once",
 		"patch events.k8s.io/events":         "for an event that repeats itself, as in the tests of the SDK",
 	})

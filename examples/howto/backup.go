@@ -22,7 +22,7 @@ func backups() *controller.Controller {
 // inspectBackup reports a CronJob as ready when it has created a Job. A CronJob has no conditions.
 func inspectBackup(backup *cronjob.CronJob) health.Component {
 	if backup.Status.LastScheduleTime == nil {
-		return health.Component{State: health.Pending, Reason: "NoBackup", Message: "there is no backup before the first night"}
+		return health.Component{State: health.Pending, Reason: "NoBackup", Message: "no backup yet: the first one runs at night"}
 	}
 	return health.Component{State: health.Ready, Reason: "BackedUp"}
 }

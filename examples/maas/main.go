@@ -29,23 +29,23 @@ func maas() operator.Operator {
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&config.Gateway.Name, "gateway-name", "maas-default-gateway", "the gateway that serves all models")
 			f.StringVar(&config.Gateway.Namespace, "gateway-namespace", "openshift-ingress", "namespace of that gateway")
-			f.StringVar(&config.AppNamespace, "maas-api-namespace", "opendatahub", "where the API of the platform runs")
+			f.StringVar(&config.AppNamespace, "maas-api-namespace", "opendatahub", "namespace of the platform's API")
 			f.StringVar(&config.SubscriptionNamespace, "maas-subscription-namespace", "models-as-a-service",
-				"the namespace whose subscriptions, auth policies and tenants count")
-			f.Int64Var(&config.MetadataTTL, "metadata-cache-ttl", 60, "how many seconds gateways remember keys and subscriptions")
-			f.Int64Var(&config.AuthzTTL, "authz-cache-ttl", 60, "how many seconds gateways remember decisions; at most metadata-cache-ttl counts")
+				"the namespace of subscriptions, auth policies and tenants; others are ignored")
+			f.Int64Var(&config.MetadataTTL, "metadata-cache-ttl", 60, "seconds for which gateways cache keys and subscriptions")
+			f.Int64Var(&config.AuthzTTL, "authz-cache-ttl", 60, "seconds for which gateways cache decisions, at most metadata-cache-ttl")
 			f.DurationVar(
 				&maintain, "subscription-namespace-maintain-interval", 30*time.Second,
-				"how often to look after the namespace of subscriptions",
+				"interval to check the namespace of subscriptions",
 			)
-			f.StringVar(&catalog.Address, "api-bind-address", "0", "where users list subscriptions and models, such as :8443; 0 for nowhere")
+			f.StringVar(&catalog.Address, "api-bind-address", "0", "address of the API that lists subscriptions and models, such as :8443; 0 disables it")
 			f.StringVar(&catalog.InternalAddress, "api-internal-bind-address", "0",
-				"where the gateway selects subscriptions, and metrics of the API are, such as :8444; 0 for nowhere")
+				"address of the API for gateways and of the API's metrics, such as :8444; 0 disables it")
 			f.StringVar(&catalog.Certificates, "api-cert-dir", "", "the folder with tls.crt and tls.key of the API; empty for plain HTTP")
 			f.StringVar(&catalog.Authorities, "api-gateway-ca", "", "a file with the authorities of the gateway; empty for those of the system")
 			f.DurationVar(
 				&catalog.Timeout, "api-access-check-timeout", 15*time.Second,
-				"how long models may take to say whether a caller may use them",
+				"timeout for models to check the access of a caller",
 			)
 		},
 		Configure: func(o *operator.Operator, _ *runtime.Scheme) error {

@@ -42,7 +42,7 @@ func TestRights(t *testing.T) {
 
 	entry := chatEntry()
 	if !cl.found(entry) {
-		t.Fatal("the model's entry is gone")
+		t.Fatal("the model's entry is removed")
 	}
 	stop() // and what an earlier version had planned is there when it comes back
 	old, err := rights.Outdated(entry, "old", cl.env.Scheme)
@@ -70,7 +70,7 @@ kind: Secret
 metadata: {name: maas-db-config, namespace: opendatahub}
 stringData: {DB_CONNECTION_URL: "postgres://"}
 `, tenantYAML)
-	cl.urge(tenant(), "all of the platform", func() bool {
+	cl.urge(tenant(), "all objects of the platform", func() bool {
 		for kind := range strings.SplitSeq(platformKinds, ", ") {
 			if cl.ofPlatform(kind) == 0 {
 				return false

@@ -21,7 +21,7 @@ import (
 // without the namespace of subscriptions and without the kinds of other projects.
 func TestProcess(t *testing.T) {
 	if testing.Short() {
-		t.Skip("starts an API server and a process of its own")
+		t.Skip("starts an API server and a separate process")
 	}
 	scheme := runtime.NewScheme()
 	if err := models.AddToScheme(scheme); err != nil {

@@ -221,7 +221,7 @@ func TestMigration(t *testing.T) {
 	w.takenOver()
 	w.changed("the second time", "forth")
 	if diff := cmp.Diff(made, w.identities(false)); diff != "" {
-		t.Errorf("something was made anew (-before +after):\n%s", diff)
+		t.Errorf("an object was recreated (-before +after):\n%s", diff)
 	}
 }
 
@@ -235,7 +235,7 @@ func (w *fixture) changed(what, text string) {
 	w.eventually(what, func() error {
 		objects, err := w.objects()
 		if err == nil && objects["ConfigMap"].(*corev1.ConfigMap).Data["index.html"] != text {
-			err = errors.New("the text is not there")
+			err = errors.New("the text is missing")
 		}
 		return err
 	})

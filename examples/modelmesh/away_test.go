@@ -45,7 +45,7 @@ func TestAway(t *testing.T) {
 		time.Sleep(outage / 10) //nolint:mnd // ten times all are looked at again
 	}
 	if diff := cmp.Diff(before, p.facts()); diff != "" {
-		t.Errorf("what there is has changed while ModelMesh and etcd were away (-before +after):\n%s", diff)
+		t.Errorf("objects changed while ModelMesh and etcd were unavailable (-before +after):\n%s", diff)
 	}
 	quiet(t, running.log.String()[from:], time.Since(at))
 	select {
@@ -54,7 +54,7 @@ func TestAway(t *testing.T) {
 	default:
 	}
 	if diff := cmp.Diff(served, p.mesh.VModels()); diff != "" {
-		t.Errorf("the vmodels have changed while ModelMesh was away (-before +after):\n%s", diff)
+		t.Errorf("the vmodels changed while ModelMesh was unavailable (-before +after):\n%s", diff)
 	}
 
 	back()
@@ -159,35 +159,35 @@ func quiet(t *testing.T, log string, outage time.Duration) {
 	}
 	got, known := map[string]int{}, map[string]bool{}
 	for line := range strings.Lines(log) {
-		var said struct{ Level, Msg, Controller, Name, Condition, Reason, Error string }
-		if err := json.Unmarshal([]byte(line), &said); err != nil {
-			t.Errorf("not a line of the log: %s", line)
+		var logged struct{ Level, Msg, Controller, Name, Condition, Reason, Error string }
+		if err := json.Unmarshal([]byte(line), &logged); err != nil {
+			t.Errorf("not in the log: %s", line)
 			continue
 		}
 		switch {
-		case said.Condition != "" || strings.HasPrefix(said.Msg, "the stream of events"): // each once
-			if text := fmt.Sprint(said.Controller, said.Name, said.Msg, said.Condition, said.Reason); known[text] {
-				t.Errorf("said before: %s", line)
+		case logged.Condition != "" || strings.HasPrefix(logged.Msg, "the stream of events"): // each once
+			if text := fmt.Sprint(logged.Controller, logged.Name, logged.Msg, logged.Condition, logged.Reason); known[text] {
+				t.Errorf("logged before: %s", line)
 			} else {
 				known[text] = true
 			}
-		case strings.HasPrefix(said.Msg, "etcd cannot be read"):
+		case strings.HasPrefix(logged.Msg, "cannot read etcd"):
 			got["etcd"]++
-		case said.Level == "error":
+		case logged.Level == "error":
 			got["ModelMesh"]++
-			if !strings.Contains(said.Error, "ModelMeshUnavailable") || strings.Contains(said.Error, "not sent") {
-				t.Errorf("no call of ModelMesh has failed so: %s", line)
+			if !strings.Contains(logged.Error, "ModelMeshUnavailable") || strings.Contains(logged.Error, "not sent") {
+				t.Errorf("no call of ModelMesh failed with: %s", line)
 			}
 		}
 	}
 	for system, count := range got {
 		if count > most[system] {
-			t.Errorf("%d lines say that %s is away in %s, want at most %d", count, system, outage, most[system])
+			t.Errorf("%d log lines report that %s is unavailable in %s, want at most %d", count, system, outage, most[system])
 		}
-		t.Logf("%d lines say that %s is away in %s", count, system, outage)
+		t.Logf("%d log lines report that %s is unavailable in %s", count, system, outage)
 	}
 	if got["ModelMesh"] == 0 { // etcd's client tries again by itself, in silence
-		t.Error("no line says that ModelMesh is away")
+		t.Error("no log line reports that ModelMesh is unavailable")
 	}
 }
 

@@ -57,13 +57,13 @@ func TestConfigurations(t *testing.T) {
 				t.Fatal(err)
 			}
 			command := exec.CommandContext(t.Context(), program, "--check-config", file)
-			var said bytes.Buffer
-			command.Stderr = &said
+			var reported bytes.Buffer
+			command.Stderr = &reported
 			out, err := command.Output()
 			var exit *exec.ExitError
 			if test.Expect.Error != "" {
-				if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(said.String(), test.Expect.Error) {
-					t.Errorf("%v: %s; want exit 1 and %s", err, said.String(), test.Expect.Error)
+				if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(reported.String(), test.Expect.Error) {
+					t.Errorf("%v: %s; want exit 1 and %s", err, reported.String(), test.Expect.Error)
 				}
 				return
 			}
@@ -72,7 +72,7 @@ func TestConfigurations(t *testing.T) {
 				err = json.Unmarshal(out, &got)
 			}
 			if err != nil {
-				t.Fatalf("%v: %s", err, said.String())
+				t.Fatalf("%v: %s", err, reported.String())
 			}
 			if err := match("config", test.Expect.Config, got); err != nil {
 				t.Error(err)
@@ -125,7 +125,7 @@ func (w *cluster) webhooks(t *testing.T, scope string) {
 			got := ask(t, over, url, test.Given[0])
 			if got.Allowed != test.Expect.Allowed || got.Result.Message != test.Expect.Message ||
 				test.Expect.Code != 0 && got.Result.Code != test.Expect.Code {
-				t.Errorf("the operator answers %t %+v, want %+v", got.Allowed, got.Result, test.Expect)
+				t.Errorf("the operator responds %t %+v, want %+v", got.Allowed, got.Result, test.Expect)
 			}
 			runtime := &unstructured.Unstructured{Object: test.Given[0]}
 			if runtime.GetKind() == "ServingRuntime" {
@@ -160,7 +160,7 @@ func (p *player) register(url string, authority []byte) {
 	}}
 	p.eventually(func() error { // the API server learns of it in a moment
 		if err := p.Create(p.Context(), refused.DeepCopy(), client.DryRunAll); !apierrors.IsForbidden(err) {
-			return errors.Join(errors.New("the API server does not ask the webhook"), err)
+			return errors.Join(errors.New("the API server does not call the webhook"), err)
 		}
 		return nil
 	})

@@ -52,11 +52,11 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 	s.Accepted = append(s.Accepted, []reconciletest.Acceptance{
 		{
 			About: "other controllers are slow", Check: check.Deletes,
-			Reason: "what refers to an owner that is gone is deleted by the collector or the operator, whoever is first",
+			Reason: "objects of a deleted owner are deleted by the garbage collector or the operator, whichever is first",
 		},
 		{
 			About:  "get configmaps " + env.Namespace + "/" + settings.ConfigMap,
-			Reason: "an operator does not start with settings that it cannot read",
+			Reason: "an operator with unreadable settings does not start",
 		},
 	}...)
 	reconciletest.Converge(t, s)

@@ -84,7 +84,7 @@ func convergeModels( //nolint:revive // what the two sources differ in
 		Owners: owners, Change: change,
 		Accepted: []reconciletest.Acceptance{{
 			Check: check.State, About: "restart with the previous cache",
-			Reason: "the model of before is asked for again, and the events of the one that is loaded afterwards are not played",
+			Reason: "the previous model is requested again, and the events of the model loaded afterwards are not simulated",
 		}},
 		Setup: func(mgr ctrl.Manager) error {
 			f := reconciletest.OutsideOf(mgr).(*faulty)
@@ -111,11 +111,11 @@ func convergeModels( //nolint:revive // what the two sources differ in
 			})
 			all := f.VModels()
 			if all[foreign] != other {
-				t.Errorf("the model of %s is gone", other)
+				t.Errorf("the model of %s is missing", other)
 			}
 			for name := range all {
 				if used[name] == "" {
-					t.Errorf("the model %s is there, and its owner is not", name)
+					t.Errorf("the model %s exists, but its owner does not", name)
 				}
 				f.Finish(name, mmesh.Model{State: mmesh.Loaded})
 			}
@@ -139,7 +139,7 @@ func (f *faulty) call(ctx context.Context, _ string, call func(context.Context, 
 	}
 	err := call(ctx, mmesh.Client{Conn: direct{&f.Mesh}})
 	if fault == 2 && err == nil {
-		return status.Error(codes.DeadlineExceeded, "the answer is lost")
+		return status.Error(codes.DeadlineExceeded, "the response is lost")
 	}
 	return err
 }

@@ -22,8 +22,8 @@ func (p *player) expect(e expectation) {
 		p.errors = append(p.errors, e.Error)
 	}
 	p.eventually(func() error {
-		if said := strings.Trim(strconv.Quote(e.Error), `"`); !strings.Contains(p.log.String()[p.logged:], said) {
-			return fmt.Errorf("the log of this step has no %s", said)
+		if reported := strings.Trim(strconv.Quote(e.Error), `"`); !strings.Contains(p.log.String()[p.logged:], reported) {
+			return fmt.Errorf("the log of this step has no %s", reported)
 		}
 		if e.Result.Calls != nil && p.mesh.server != nil {
 			if err := p.called(e.Result.Calls); err != nil {
@@ -51,7 +51,7 @@ func (p *player) expect(e expectation) {
 		}
 		for _, ref := range e.Absent {
 			if _, err := p.get(p.object(ref)); !apierrors.IsNotFound(err) {
-				return errors.Join(fmt.Errorf("%s is there", ref), err)
+				return errors.Join(fmt.Errorf("%s exists", ref), err)
 			}
 		}
 		return nil
@@ -65,7 +65,7 @@ func (p *player) expect(e expectation) {
 		process.AwaitQueues(p.T, p.metrics, time.Minute)
 		for _, ref := range e.Absent {
 			if _, err := p.get(p.object(ref)); !apierrors.IsNotFound(err) {
-				p.Fatalf("%s is there (%v)", ref, err)
+				p.Fatalf("%s exists (%v)", ref, err)
 			}
 		}
 	}

@@ -54,19 +54,19 @@ func (p *player) changeLeader(signal syscall.Signal, after time.Duration) {
 	time.Sleep(after)
 	leader.end(p.T, signal)
 	p.holder(first)
-	anew := time.Now().Add(grace) // when a wait would be over that began with the second leader
-	late := due.Add(anew.Sub(due) / 2)
+	restarted := time.Now().Add(grace) // when a wait would be over that began with the second leader
+	late := due.Add(restarted.Sub(due) / 2)
 	for zero := false; !zero; time.Sleep(50 * time.Millisecond) {
 		deployment := p.deployment()
 		zero = *deployment.Spec.Replicas == 0
 		now := time.Now()
 		switch stored := deployment.Annotations["reconcilekit.dev/idle-since"]; {
 		case stored != since:
-			p.Fatalf("no model asks for the runtime since %q, and it was %s before the leader changed", stored, since)
+			p.Fatalf("no model uses the runtime since %q, and it was %s before the leader changed", stored, since)
 		case zero && now.Before(due):
 			p.Fatalf("scaled to zero at %s, want not before %s", now, due)
 		case !zero && now.After(late):
-			p.Fatalf("not scaled to zero at %s, want it at %s; a wait begun anew would end at %s", now, due, anew)
+			p.Fatalf("not scaled to zero at %s, want it at %s; a restarted wait would end at %s", now, due, restarted)
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (p *player) candidate() *running {
 	)
 	p.eventually(func() error {
 		if !strings.Contains(r.log.String(), "Attempting to acquire leader lease") {
-			return fmt.Errorf("the operator does not ask for the lease")
+			return fmt.Errorf("the operator does not request the lease")
 		}
 		return nil
 	})
@@ -94,7 +94,7 @@ func (p *player) holder(before string) (now string) {
 		lease := &coordinationv1.Lease{}
 		err := p.Get(p.Context(), client.ObjectKey{Namespace: p.namespace, Name: "modelmesh-controller-leader-lock"}, lease)
 		if err != nil || lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || *lease.Spec.HolderIdentity == before {
-			return fmt.Errorf("nobody else than %q has the lease: %w", before, err)
+			return fmt.Errorf("no process other than %q has the lease: %w", before, err)
 		}
 		now = *lease.Spec.HolderIdentity
 		return nil

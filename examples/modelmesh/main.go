@@ -86,7 +86,7 @@ func modelmesh(getenv func(string) string) operator.Operator {
 		},
 		Configure: func(o *operator.Operator, _ *runtime.Scheme) error {
 			if election != "lease" {
-				return fmt.Errorf("flag -leader-elect-type: %q; want lease: a leader for life blocks the next one until its pod is gone", election)
+				return fmt.Errorf("flag -leader-elect-type: %q; want lease: a leader for life blocks the next one until its pod is deleted", election)
 			}
 			o.Controllers = controllers(env, connections, events, namespaces)
 			return nil

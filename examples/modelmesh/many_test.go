@@ -56,7 +56,7 @@ func TestMany(t *testing.T) {
 	time.Sleep(l.rest)
 	calls := p.mesh.Calls()
 	if found, count := p.sent(running.user, quiet), len(calls.Sets)+len(calls.Gets); len(found) > 0 || count > 0 {
-		t.Errorf("at rest the API server was asked for %v, and ModelMesh %d times, want nothing", found, count)
+		t.Errorf("in steady state the API server received %v, and ModelMesh %d requests, want none", found, count)
 	}
 
 	p.mesh.Script(nil)

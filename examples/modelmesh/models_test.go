@@ -203,14 +203,14 @@ func (p *player) called(wanted []call) error {
 		case "DeleteVModel":
 			got = lastOfEach(calls.Removes, referenceOf)
 		default:
-			return fmt.Errorf("the call %s is not known", c.Op)
+			return fmt.Errorf("unknown call %s", c.Op)
 		}
 		if err := matchOne(c, got); err != nil {
 			return err
 		}
 	}
 	if !sets && len(calls.Sets) > 0 {
-		return fmt.Errorf("ModelMesh was asked to set %v, want nothing", calls.Sets)
+		return fmt.Errorf("ModelMesh received set requests %v, want none", calls.Sets)
 	}
 	return nil
 }
@@ -277,7 +277,7 @@ func (p *player) passed() {
 	p.Helper()
 	p.eventually(func() error {
 		if calls := p.mesh.calls(); p.mesh.server != nil && len(calls.Sets)+len(calls.Gets) == 0 {
-			return fmt.Errorf("ModelMesh was asked for nothing")
+			return fmt.Errorf("ModelMesh received no request")
 		}
 		return nil
 	})

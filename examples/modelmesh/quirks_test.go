@@ -33,7 +33,7 @@ func TestQuirks(t *testing.T) {
 		}
 		for _, name := range named.FindAllString(cells[5], -1) {
 			if !known[name] {
-				t.Errorf("%s: there is no case %s", cells[1], name)
+				t.Errorf("%s: unknown case %s", cells[1], name)
 			}
 		}
 	}

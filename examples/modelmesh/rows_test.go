@@ -70,15 +70,15 @@ func TestRows(t *testing.T) {
 			if r.scope != "" && r.scope != scope {
 				continue
 			}
-			if !wakes(page, r.controller, r.gvk) {
-				t.Errorf("%s scope: %s (%s) is not covered: %s does not wake %s", scope, r.kind, r.source, r.gvk, r.controller)
+			if !triggers(page, r.controller, r.gvk) {
+				t.Errorf("%s scope: %s (%s) is not covered: %s does not trigger %s", scope, r.kind, r.source, r.gvk, r.controller)
 			}
 		}
 	}
 }
 
-// wakes reports whether the page says that objects of the kind wake the controller.
-func wakes(page dataflow.Page, name, gvk string) bool {
+// triggers reports whether the page says that objects of the kind wake the controller.
+func triggers(page dataflow.Page, name, gvk string) bool {
 	return slices.ContainsFunc(page.Controllers, func(d dataflow.Description) bool {
 		return d.Controller == name && slices.ContainsFunc(d.Watches, func(w dataflow.Watch) bool { return w.GVK == gvk })
 	})

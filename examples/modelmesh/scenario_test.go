@@ -96,9 +96,9 @@ func draw[T any](t *testing.T, cases []T, count int) []T {
 		seed = 1
 	}
 	t.Logf("%d of %d cases, drawn by RECONCILETEST_SEED=%d; RECONCILETEST_CASES=all plays all", count, len(cases), seed)
-	drawn := slices.Clone(cases)
-	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
-	return drawn[:count]
+	sampled := slices.Clone(cases)
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(sampled), func(i, j int) { sampled[i], sampled[j] = sampled[j], sampled[i] })
+	return sampled[:count]
 }
 
 // inScope is the case for an operator of a scope, in namespaces of its own.
@@ -246,7 +246,7 @@ func (p *player) checkErrors(name string) {
 		switch {
 		case slices.ContainsFunc(p.errors, expected), passingErrors.MatchString(text), known && strings.Contains(text, want):
 		default:
-			p.Errorf("the operator has logged an error: %+v", e)
+			p.Errorf("the operator logged an error: %+v", e)
 		}
 	}
 }
@@ -334,7 +334,7 @@ func (p *player) step(s step) {
 		p.eventually(func() error { // its finalizer, or that it was made anew
 			err := p.Get(p.Context(), client.ObjectKeyFromObject(p.object(s.Delete)), p.object(s.Delete))
 			if strings.Contains(s.Delete, "|Predictor|") && !apierrors.IsNotFound(err) {
-				return fmt.Errorf("%s is there (%w)", s.Delete, err)
+				return fmt.Errorf("%s exists (%w)", s.Delete, err)
 			}
 			return nil
 		})

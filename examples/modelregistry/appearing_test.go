@@ -10,7 +10,7 @@ import (
 )
 
 var _ = Describe("OpenShift's kinds that appear while the operator runs", func() {
-	It("are used without a restart, by registries and by the catalog", func() {
+	It("are used without a restart by registries and the catalog", func() {
 		w := newFixture(config{})
 		DeferCleanup(func() {
 			w.stop()

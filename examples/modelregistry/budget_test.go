@@ -60,10 +60,10 @@ func TestWritesFromEmpty(t *testing.T) {
 	}
 }
 
-// TestAllocationsAtRest bounds what a pass with nothing to do allocates, and sends: nothing.
+// TestAllocationsInSteadyState bounds what a pass with nothing to do allocates, and sends: nothing.
 // Templates are not rendered again. Most of the allocations convert the cached children, as the templates plan unstructured objects.
 // It is not parallel: the allocations of other tests would count.
-func TestAllocationsAtRest(t *testing.T) {
+func TestAllocationsInSteadyState(t *testing.T) {
 	generated := v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{GenerateDeployment: new(true)}}
 	reconciletest.Steady(t, registrySystem(t, external(), withoutProxy), reconciletest.Budget{Allocations: 4000})
 	reconciletest.Steady(t, registrySystem(t, generated, withoutProxy), reconciletest.Budget{Allocations: 4400})

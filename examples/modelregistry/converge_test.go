@@ -65,7 +65,7 @@ func platformGoes(s *reconciletest.System) {
 	s.Singleton.Inputs = slices.Concat(inputs[1:], inputs[:1])
 	s.Accepted = append(s.Accepted, reconciletest.Acceptance{
 		Check: check.Deletes, About: "422 several times of apply apps/deployments",
-		Reason: "a Deployment that refuses a change as forbidden is made anew",
+		Reason: "a Deployment that rejects a change as forbidden is recreated",
 	})
 }
 

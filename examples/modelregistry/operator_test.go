@@ -215,7 +215,7 @@ func (p *player) settle() {
 			last, quiet = versions, time.Now()
 		}
 		return time.Since(quiet) > 500*time.Millisecond
-	}).Should(BeTrue(), "it does not come to rest")
+	}).Should(BeTrue(), "it does not reach steady state")
 }
 
 // versions lists the versions of what the operator writes in the namespace.

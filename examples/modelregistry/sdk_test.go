@@ -110,7 +110,7 @@ func TestSDKIsNeeded(t *testing.T) {
 			},
 		},
 		"Tracker of the catalog": {
-			reason: "what was looked for wakes the catalog when it comes", off: reconciletest.Without{Tracker: true},
+			reason: "a created dependency triggers the catalog", off: reconciletest.Without{Tracker: true},
 			system: func() reconciletest.System { return catalogSystem(t, nil) },
 			standIn: func() reconciletest.StandIn {
 				last := &networkingv1.NetworkPolicy{ObjectMeta: named("model-catalog-postgres")}

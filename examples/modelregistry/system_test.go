@@ -131,7 +131,7 @@ func TestRegistryConverges(t *testing.T) {
 		Reason: "the product names the ClusterRoleBinding after the registry alone: registries of one name in two namespaces share it",
 	}, {
 		Check: check.Deletes, About: "422 several times of apply apps/deployments",
-		Reason: "a Deployment that refuses a change as forbidden is made anew",
+		Reason: "a Deployment that rejects a change as forbidden is recreated",
 	}}
 	reconciletest.Converge(t, s)
 }

@@ -143,7 +143,7 @@ func TestTwoClusters(t *testing.T) {
 	if err := hub.Delete(ctx, site); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the Website goes", func() bool { return gone(hub, &v1.Website{}) })
+	eventually(t, "the Website is deleted", func() bool { return gone(hub, &v1.Website{}) })
 	if !gone(member, &corev1.ConfigMap{}) {
 		t.Error("the Website has gone before its ConfigMap")
 	}

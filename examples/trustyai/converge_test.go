@@ -146,7 +146,7 @@ func TestEvalJobConverges(t *testing.T) {
 			Outputs:  &v1alpha1.Outputs{PVCManaged: &v1alpha1.ManagedClaim{Size: "1Gi"}},
 		}})
 	s.Accepted = []reconciletest.Acceptance{
-		{Check: check.State, About: "422 several times of create pods", Reason: "a job whose pod is refused as invalid has failed"},
+		{Check: check.State, About: "422 several times of create pods", Reason: "a job whose pod is rejected as invalid has failed"},
 	}
 	reconciletest.Converge(t, s)
 }
@@ -182,6 +182,6 @@ func TestTenantConverges(t *testing.T) {
 func twoHubs() []reconciletest.Acceptance {
 	return []reconciletest.Acceptance{
 		{Check: check.State, About: "a second owner of another name", Reason: "the tenant finds both hubs in one ConfigMap"},
-		{Check: check.State, About: "a second owner in another namespace", Reason: "of hubs of one name and one second the namespace decides"},
+		{Check: check.State, About: "a second owner in another namespace", Reason: "for hubs of one name, created in one second, the namespace decides"},
 	}
 }

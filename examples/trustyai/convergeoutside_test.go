@@ -81,7 +81,7 @@ func (h *hubs) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	h.reported[id]++
 	if h.reported[id] > h.starts {
-		h.t.Errorf("the failure of %s was reported %d times, with %d starts of the operator; want once, and once more at most after each restart",
+		h.t.Errorf("the failure of %s was reported %d times, with %d starts of the operator; want one report, and at most one more after each restart",
 			id, h.reported[id], h.starts)
 	}
 	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: request}, nil
@@ -138,20 +138,20 @@ func reporting(t *testing.T, fails func(context.Context, client.Client, *batchv1
 			return client.IgnoreNotFound(err)
 		}
 		if job.Annotations[marked] == "true" && !reconciletest.OutsideFrom(ctx).(*hubs).reports("jid") {
-			t.Error("the Job is marked, and its hub was told nothing")
+			t.Error("the Job is annotated, but its hub received no report")
 		}
 		return fails(ctx, c, job)
 	}}
 	s.Accepted = append(twoHubs(), reconciletest.Acceptance{
-		About: "deletes Job.batch tenant/jid while a read fails", Reason: "its mark, which was read, says that it goes, not what is not found",
+		About: "deletes Job.batch tenant/jid while a read fails", Reason: "the annotation, which was read, causes the deletion, not the failed read",
 	}, reconciletest.Acceptance{
-		About: "the run without faults ends without Job.batch tenant/jid", Reason: "a hub that goes before it was ready is told nothing",
+		About: "the run without faults ends without Job.batch tenant/jid", Reason: "a hub that is deleted before it was ready receives no report",
 	}, reconciletest.Acceptance{
-		About: "annotations: want {\"" + queueMarked + "\":\"true\"}, got none", Reason: "a hub that goes before it was ready is told nothing",
+		About: "annotations: want {\"" + queueMarked + "\":\"true\"}, got none", Reason: "a hub that is deleted before it was ready receives no report",
 	}, reconciletest.Acceptance{
-		Check: check.Ready, About: " tenant/", Reason: "a hub is ready when its Deployment is; what a tenant refuses is told there",
+		Check: check.Ready, About: " tenant/", Reason: "a hub is ready when its Deployment is; the tenant reports rejections",
 	}, reconciletest.Acceptance{
-		Check: check.Status, About: " tenant/", Reason: "a hub is ready when its Deployment is; an evaluation may come later",
+		Check: check.Status, About: " tenant/", Reason: "a hub is ready when its Deployment is; an evaluation can follow later",
 	})
 	return s
 }
@@ -191,7 +191,7 @@ func TestQueueFailureConverges(t *testing.T) {
 		workload := &foreign.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "wl", OwnerReferences: ownedBy(job)}}
 		err := c.Get(ctx, client.ObjectKeyFromObject(workload), workload)
 		if err == nil && workload.Annotations[queueMarked] == "true" && !reconciletest.OutsideFrom(ctx).(*hubs).reports("jid") {
-			t.Error("the workload is marked, and the hub was told nothing")
+			t.Error("the workload is annotated, but the hub received no report")
 		}
 		if err == nil || client.IgnoreNotFound(err) != nil {
 			return err
@@ -326,8 +326,8 @@ func TestQueuedJobConverges(t *testing.T) {
 		_ = unstructured.SetNestedSlice(o.Object, all, "status", "conditions")
 	}
 	s.Accepted = []reconciletest.Acceptance{
-		{Check: check.State, About: "422 always of create pods", Reason: "a job whose pod is refused as invalid has failed"},
-		{Check: check.State, About: "422 several times of create pods", Reason: "a job whose pod is refused as invalid has failed"},
+		{Check: check.State, About: "422 always of create pods", Reason: "a job whose pod is rejected as invalid has failed"},
+		{Check: check.State, About: "422 several times of create pods", Reason: "a job whose pod is rejected as invalid has failed"},
 	}
 	reconciletest.Converge(t, s)
 }

@@ -62,9 +62,9 @@ func (p *player) leaveAlone(object *unstructured.Unstructured) {
 			return err
 		})
 	}
-	finalizers("put the operator's finalizer on it", func(f []string) bool { return len(f) > 1 })
+	finalizers("add the operator's finalizer", func(f []string) bool { return len(f) > 1 })
 	p.must(p.Delete(p.Context(), object))
-	finalizers("take the operator's finalizer off", func(f []string) bool { return slices.Equal(f, []string{others}) })
+	finalizers("remove the operator's finalizer", func(f []string) bool { return slices.Equal(f, []string{others}) })
 	log, err := p.env.AuditLog()
 	p.must(err)
 	p.must(log.Reset())
@@ -74,7 +74,7 @@ func (p *player) leaveAlone(object *unstructured.Unstructured) {
 		return e.Namespace == p.ns && (e.Code >= 400 || e.Verb != "get" && e.Verb != "list" && e.Verb != "watch")
 	})
 	if err != nil || len(sent) > 0 {
-		p.Errorf("the operator has to do with what it does not hold any more: %s (%v)", sent, err)
+		p.Errorf("the operator sent a request for an owner without its finalizer: %s (%v)", sent, err)
 	}
 	p.must(p.Patch(p.Context(), object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
 }

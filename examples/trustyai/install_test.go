@@ -75,7 +75,7 @@ func writtenByBothVersions(t *testing.T, c client.Client) {
 			patiently(t, func() error {
 				seen := read(t, c, object, v1.GroupVersion)
 				if phase, _, _ := unstructured.NestedString(seen.Object, "status", "phase"); phase == "" || len(seen.GetFinalizers()) == 0 {
-					return fmt.Errorf("the operator has not seen it: %v", seen.Object["status"])
+					return fmt.Errorf("the operator has not observed it: %v", seen.Object["status"])
 				}
 				return nil
 			})
@@ -86,7 +86,7 @@ func writtenByBothVersions(t *testing.T, c client.Client) {
 			})
 			after := read(t, c, object, v1.GroupVersion)
 			if diff := cmp.Diff(spec, after.Object["spec"]); diff != "" {
-				t.Errorf("the spec is another one (-before +after):\n%s", diff)
+				t.Errorf("the spec changed (-before +after):\n%s", diff)
 			}
 			if after.GetGeneration() != 1 || after.GetLabels()["written"] == "" || after.GetAnnotations()["trustyai.opendatahub.io/v1-fields"] != "" {
 				t.Errorf("its generation is %d, its metadata are %v", after.GetGeneration(), after.Object["metadata"])
@@ -122,7 +122,7 @@ func hubsReachOnlyWhoAdmitsThem(t *testing.T, c client.Client) {
 		return review.Status.Allowed
 	}
 	if !may(editor, team, "create", "", "configmaps") {
-		t.Error("the account has not the permissions of edit")
+		t.Error("the account lacks the permissions of edit")
 	}
 	for _, resource := range []string{"evalhubs", "trustyaiservices", "guardrailsorchestrators", "nemoguardrails", "lmevaljobs"} {
 		if may(editor, team, "create", v1.GroupVersion.Group, resource) {
@@ -156,7 +156,7 @@ func hubsReachOnlyWhoAdmitsThem(t *testing.T, c client.Client) {
 			continue
 		}
 		patiently(t, ready(0))
-		never(name, "that does not admit it")
+		never(name, "of a namespace that does not admit the hub")
 		admit(t, c, victim, team+"/"+name)
 		never(name, "before it is ready")
 		patiently(t, ready(1))

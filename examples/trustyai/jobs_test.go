@@ -67,9 +67,9 @@ var queuedJobs = map[string]heldJob{
 	},
 }
 
-// TestHeldJobsGo: a job that was refused, is suspended or waits goes when it is deleted, with what was made for it, and leaves what is
+// TestJobsWithFinalizersAreDeleted: a job that was refused, is suspended or waits goes when it is deleted, with what was made for it, and leaves what is
 // somebody else's.
-func TestHeldJobsGo(t *testing.T) {
+func TestJobsWithFinalizersAreDeleted(t *testing.T) {
 	w := newServer(t)
 	for _, s := range scenarios(t) {
 		if s.Name == "lmes-simple-pod" {
@@ -115,10 +115,10 @@ func (p *player) holdAndDelete(name string, held heldJob) {
 		p.eventually("have no pod", 10*time.Second, func() error { return absent(p.Get(p.Context(), key, pod), key) })
 	}
 	if !strings.Contains(strings.Join(job.Finalizers, " "), lmes.Finalizer) {
-		p.Errorf("it has the finalizers %v, want %s among them", job.Finalizers, lmes.Finalizer)
+		p.Errorf("it has the finalizers %v, want %s", job.Finalizers, lmes.Finalizer)
 	}
 	p.must(p.Delete(p.Context(), job))
-	p.eventually("let the job go", 10*time.Second, func() error { return absent(p.Get(p.Context(), key, job), key) })
+	p.eventually("delete the job", 10*time.Second, func() error { return absent(p.Get(p.Context(), key, job), key) })
 	if held.foreign {
 		p.must(p.Get(p.Context(), key, pod))
 		p.triedOnce()
@@ -135,7 +135,7 @@ func (p *player) triedOnce() {
 		return e.Namespace == p.ns && e.Resource == "pods" && (e.Verb == "create" || e.Verb == "patch")
 	})
 	if err != nil || len(sent) > 1 {
-		p.Errorf("the pod was asked for again: %s (%v)", sent, err)
+		p.Errorf("the pod was read again: %s (%v)", sent, err)
 	}
 }
 
@@ -159,11 +159,11 @@ func (p *player) collect(job *v1alpha1.LMEvalJob) {
 	for i := range workloads.Items {
 		workload := &workloads.Items[i]
 		if !metav1.IsControlledBy(workload, job) {
-			p.Errorf("workload %s is not the job's: no garbage collector takes it", workload.Name)
+			p.Errorf("workload %s is not owned by the job: the garbage collector does not delete it", workload.Name)
 		}
 		p.must(p.Delete(p.Context(), workload))
 		key := client.ObjectKeyFromObject(workload)
-		p.eventually("let the workload go", 10*time.Second, func() error { return absent(p.Get(p.Context(), key, workload), key) })
+		p.eventually("delete the workload", 10*time.Second, func() error { return absent(p.Get(p.Context(), key, workload), key) })
 	}
 }
 

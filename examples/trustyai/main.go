@@ -109,12 +109,12 @@ func trustyai() operator.Operator {
 		},
 		Defaults: map[string]string{"metrics-bind-address": ":8080"},
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES,EVALHUB", "which services run, separated by commas")
+			f.StringVar(&enabled, "enable-services", "TAS,GORCH,NEMO_GUARDRAILS,LMES,EVALHUB", "services to run, separated by commas")
 			f.StringVar(
 				&configMap, "configmap", images.ConfigMap,
 				"`name` of the ConfigMap with the settings of LMES and EVALHUB, in the namespace of the operator",
 			)
-			f.BoolVar(&tenants.All, "evalhub-admit-all", false, "let every namespace with the label of tenants admit every hub of the cluster, "+
+			f.BoolVar(&tenants.All, "evalhub-admit-all", false, "every namespace with the tenant label admits every hub of the cluster, "+
 				"as the product does; "+
 				"by default it admits the hubs that its annotation evalhub.trustyai.opendatahub.io/hubs lists, once they are ready")
 		},

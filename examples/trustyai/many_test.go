@@ -24,10 +24,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// drawn is a part of what is played whole when all cases are asked for.
-func drawn(part, whole int) int {
+// sampled is a part of what is played whole when all cases are asked for.
+func sampled(part, all int) int {
 	if os.Getenv("RECONCILETEST_CASES") == "all" {
-		return whole
+		return all
 	}
 	return part
 }
@@ -43,9 +43,9 @@ func TestMany(t *testing.T) {
 			w.configure(t, s.settings())
 		}
 	}
-	t.Run("jobs", func(t *testing.T) { w.manyJobs(t, drawn(10, 60)) })
-	t.Run("orchestrators", func(t *testing.T) { w.manyOrchestrators(t, drawn(20, 900)) })
-	t.Run("tenants", func(t *testing.T) { w.manyTenants(t, drawn(2, 10), drawn(4, 100)) })
+	t.Run("jobs", func(t *testing.T) { w.manyJobs(t, sampled(10, 60)) })
+	t.Run("orchestrators", func(t *testing.T) { w.manyOrchestrators(t, sampled(20, 900)) })
+	t.Run("tenants", func(t *testing.T) { w.manyTenants(t, sampled(2, 10), sampled(4, 100)) })
 }
 
 // manyJobs: the pod of each fails at once, and each job ends.
@@ -91,7 +91,7 @@ func (w *cluster) manyOrchestrators(t *testing.T, count int) {
 			Spec:       v1alpha1.GuardrailsOrchestratorSpec{Replicas: 1, OrchestratorConfig: &absent},
 		}))
 	}
-	p.eventually("let all orchestrators wait", 5*time.Minute, func() error {
+	p.eventually("make all orchestrators wait", 5*time.Minute, func() error {
 		var all v1alpha1.GuardrailsOrchestratorList
 		err := p.List(t.Context(), &all, client.InNamespace(p.ns))
 		for _, o := range all.Items {
@@ -146,23 +146,23 @@ func (w *cluster) manyTenants(t *testing.T, hubs, tenants int) {
 		}
 		return err
 	})
-	p.rest(time.Duration(drawn(3, 60)) * time.Second)
+	p.rest(time.Duration(sampled(3, 60)) * time.Second)
 
 	others := p.versions("many-0")
 	begun := time.Now()
 	p.label(`null`)
-	p.eventually("clean the namespace that is no tenant's any more", 20*time.Second, func() error {
+	p.eventually("clean the namespace of a removed tenant", 20*time.Second, func() error {
 		return unlike(within("many-0", before), p.everything(nil, client.InNamespace("many-0")))
 	})
 	t.Logf("the namespace was clean after %v", time.Since(begun).Round(time.Millisecond))
 	if err := unlike(others, p.versions("many-0")); err != nil {
-		t.Errorf("something besides the tenant that has left was written %v", err)
+		t.Errorf("objects other than those of the removed tenant were written %v", err)
 	}
 
 	p.label(`""`)
 	p.eventually("serve the tenant again", 20*time.Second, func() error { return served(0) })
 	p.must(p.DeleteAllOf(t.Context(), &v1.EvalHub{}, client.InNamespace(p.ns)))
-	p.eventually("find the cluster as it was before the hubs", 15*time.Minute, func() error { return unlike(before, p.everything(gone)) })
+	p.eventually("restore the cluster to its state before the hubs", 15*time.Minute, func() error { return unlike(before, p.everything(gone)) })
 }
 
 const tenantLabel = "evalhub.trustyai.opendatahub.io/tenant"
@@ -188,7 +188,7 @@ func (p *player) rest(long time.Duration) {
 			err = errors.New(sent.String())
 		}
 		if more := p.passes("trustyai-evalhub") - before; err == nil && more > 0 {
-			err = fmt.Errorf("%v passes without any request", more)
+			err = fmt.Errorf("%v passes without a request", more)
 		}
 		return err
 	})

@@ -128,6 +128,6 @@ func (w *cluster) refused(t *testing.T) {
 		return e.Code == http.StatusForbidden && !strings.Contains(e.Message, "being terminated")
 	})
 	if err != nil || len(denied) > 0 {
-		t.Errorf("the operator has no right to what it asked for: %s (%v)", denied, err)
+		t.Errorf("the operator lacks the permission for a request: %s (%v)", denied, err)
 	}
 }

@@ -29,18 +29,18 @@ func TestReadme(t *testing.T) {
 	for _, s := range scenarios(t) {
 		there[s.Name] = true
 		if s.Nasty && !named[s.Name] {
-			t.Errorf("the README does not say what becomes of %s", s.Name)
+			t.Errorf("the README does not describe %s", s.Name)
 		}
 	}
 	for name, isCase := range named {
 		if isCase && !there[name] {
-			t.Errorf("the README names the case %s, which is not there", name)
+			t.Errorf("the README names the unknown case %s", name)
 		}
 	}
 	tests := testsOf(t)
 	for _, found := range testName.FindAllStringSubmatch(string(text), -1) {
 		if !strings.Contains(tests, "func "+found[1]+"(") {
-			t.Errorf("the README names %s, which is not there", found[1])
+			t.Errorf("the README names the missing %s", found[1])
 		}
 	}
 }

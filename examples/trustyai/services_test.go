@@ -60,13 +60,13 @@ func TestRightsOfServices(t *testing.T) {
 			owner, _, _ := strings.Cut(resource, "/")
 			for _, name := range []string{resource, owner} {
 				if services := needed[name]; services != nil && !slices.Contains(services, s.service) {
-					t.Errorf("%s alone may %s, which only %v need", s.service, right, services)
+					t.Errorf("%s alone has the permission %s, which only %v need", s.service, right, services)
 				}
 			}
 		}
 		for _, resource := range s.resources {
 			if !has[resource] {
-				t.Errorf("%s has no rights to %s", s.service, resource)
+				t.Errorf("%s has no permission to %s", s.service, resource)
 			}
 		}
 	}
@@ -76,12 +76,12 @@ func TestRightsOfServices(t *testing.T) {
 			maps.Copy(sum, each[service])
 		}
 		if diff := cmp.Diff(sum, rightsOf(t, services)); diff != "" {
-			t.Errorf("%s have other rights together than alone (-alone +together):\n%s", services, diff)
+			t.Errorf("%s have other permissions together than separately (-separate +together):\n%s", services, diff)
 		}
 	}
 	for right := range rightsOf(t, "LMES,JOB_MGR") {
 		if !each["LMES"][right] && !each["JOB_MGR"][right] && !strings.HasSuffix(right, " workloads") {
-			t.Errorf("LMES and JOB_MGR together may %s, and neither alone", right)
+			t.Errorf("LMES and JOB_MGR have the permission %s together, but neither has it alone", right)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func rightsOf(t *testing.T, services string) map[string]bool {
 		}
 	}
 	if len(out) == 0 {
-		t.Fatalf("the page of %s asks for no rights", services)
+		t.Fatalf("the page of %s has no permissions", services)
 	}
 	return out
 }
@@ -183,7 +183,7 @@ func (p *player) comeAndGo(s scenario) {
 		gone[owner.GetUID()] = true
 		p.must(p.Delete(p.Context(), owner))
 	}
-	p.eventually("find the cluster as it was", 30*time.Second, func() error { return unlike(before, p.everything(gone)) })
+	p.eventually("restore the cluster", 30*time.Second, func() error { return unlike(before, p.everything(gone)) })
 }
 
 // meshDeployment is one of ModelMesh that sends its payloads to somebody already.

@@ -25,7 +25,7 @@ func TestMatch(t *testing.T) {
 		"not absent":                   {object{"a": absent}, object{"a": object{}}, false},
 		"an item by its name":          {[]any{object{"name": "a"}}, []any{object{"name": "b"}, object{"name": "a"}}, true},
 		"no item of a name":            {[]any{object{"name": "a"}}, []any{object{"name": "b"}}, false},
-		"an item with a field too few": {[]any{object{"name": "a", "readOnly": true}}, []any{object{"name": "a"}}, false},
+		"an item with a missing field": {[]any{object{"name": "a", "readOnly": true}}, []any{object{"name": "a"}}, false},
 	} {
 		if err := match(c.want, c.got, "it"); (err == nil) != c.matches {
 			t.Errorf("%s: error %v, want a match: %t", name, err, c.matches)

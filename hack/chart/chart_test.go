@@ -23,7 +23,7 @@ func charts(t *testing.T) []string {
 	t.Helper()
 	folders, err := filepath.Glob("../../examples/*/chart")
 	if err != nil || len(folders) == 0 {
-		t.Fatalf("there are no charts: %v", err)
+		t.Fatalf("no charts found: %v", err)
 	}
 	return folders
 }
@@ -47,7 +47,7 @@ func TestCharts(t *testing.T) {
 					switched = 1
 					for _, want := range []string{"replicas: 3", "image: registry.example.com:5000/team/operator@sha256:0123", "name: mine\n"} {
 						if !strings.Contains(text, want) {
-							t.Errorf("no %q in what is rendered", want)
+							t.Errorf("no %q in the rendered chart", want)
 						}
 					}
 				}
@@ -144,23 +144,23 @@ func TestValues(t *testing.T) {
 			set{"networkPolicy": set{"egress": []any{set{"ports": []any{set{"port": 2379}}}}}},
 			"        - {port: 6443, protocol: TCP}\n    - ports:\n      - port: 2379\n", "",
 		},
-		"no egress":         {set{"networkPolicy": set{"egress": []any{}}}, "    - Egress\n", ""},
-		"any egress":        {set{}, "    - Ingress\n", "Egress"},
-		"serviceMonitor":    {set{"serviceMonitor": set{"enabled": true}}, "name: release-quickstart-scraper\n          key: token", ""},
-		"labels of it":      {set{"serviceMonitor": set{"enabled": true, "labels": set{"release": "p"}}}, "    release: p\n", ""},
-		"prometheusRule":    {set{"prometheusRule": set{"enabled": true}}, `absent(up{job="release-quickstart-metrics",namespace="elsewhere"} == 1)`, ""},
-		"label of an alert": {set{"prometheusRule": set{"enabled": true}}, "has the lease {{ $labels.name }}", ""},
-		"dashboard":         {set{"dashboard": set{"enabled": true}}, `grafana_dashboard: "1"`, ""},
-		"legend":            {set{"dashboard": set{"enabled": true}}, `"legendFormat":"{{controller}}"`, ""},
-		"as a dependency":   {set{"enabled": true, "global": set{"zone": "a"}}, "kind: Deployment", ""},
-		"unknown value":     {set{"replica": 3}, "", ""},
-		"unknown below":     {set{"serviceAccount": set{"name": "x"}}, "", ""},
-		"unknown in image":  {set{"image": set{"name": "x"}}, "", ""},
-		"former image":      {set{"image": "x:v1"}, "", ""},
-		"wrong type":        {set{"replicas": "three"}, "", ""},
-		"wrong digest":      {set{"image": set{"digest": "0f"}}, "", ""},
-		"wrong policy":      {set{"image": set{"pullPolicy": "Sometimes"}}, "", ""},
-		"long name":         {set{"fullnameOverride": strings.Repeat("a", 55)}, "", ""},
+		"no egress":                    {set{"networkPolicy": set{"egress": []any{}}}, "    - Egress\n", ""},
+		"any egress":                   {set{}, "    - Ingress\n", "Egress"},
+		"serviceMonitor":               {set{"serviceMonitor": set{"enabled": true}}, "name: release-quickstart-scraper\n          key: token", ""},
+		"labels of the ServiceMonitor": {set{"serviceMonitor": set{"enabled": true, "labels": set{"release": "p"}}}, "    release: p\n", ""},
+		"prometheusRule":               {set{"prometheusRule": set{"enabled": true}}, `absent(up{job="release-quickstart-metrics",namespace="elsewhere"} == 1)`, ""},
+		"label of an alert":            {set{"prometheusRule": set{"enabled": true}}, "has the lease {{ $labels.name }}", ""},
+		"dashboard":                    {set{"dashboard": set{"enabled": true}}, `grafana_dashboard: "1"`, ""},
+		"legend":                       {set{"dashboard": set{"enabled": true}}, `"legendFormat":"{{controller}}"`, ""},
+		"as a dependency":              {set{"enabled": true, "global": set{"zone": "a"}}, "kind: Deployment", ""},
+		"unknown value":                {set{"replica": 3}, "", ""},
+		"unknown nested value":         {set{"serviceAccount": set{"name": "x"}}, "", ""},
+		"unknown in image":             {set{"image": set{"name": "x"}}, "", ""},
+		"former image":                 {set{"image": "x:v1"}, "", ""},
+		"wrong type":                   {set{"replicas": "three"}, "", ""},
+		"wrong digest":                 {set{"image": set{"digest": "0f"}}, "", ""},
+		"wrong policy":                 {set{"image": set{"pullPolicy": "Sometimes"}}, "", ""},
+		"long name":                    {set{"fullnameOverride": strings.Repeat("a", 55)}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

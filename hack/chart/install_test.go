@@ -160,7 +160,7 @@ func TestReinstall(t *testing.T) {
 
 	values := map[string]any{"crds": false, "namespaces": []any{"team"}}
 	if err := c.install(folder, "second", "shop", values, nil); err != nil {
-		t.Fatalf("a second release in the cluster: %v", err)
+		t.Fatalf("install a second release in the cluster: %v", err)
 	}
 	requireName(t, c, &appsv1.Deployment{}, "shop", "second-quickstart")
 	requireName(t, c, &rbacv1.RoleBinding{}, "team", "second-quickstart")

@@ -38,14 +38,14 @@ func TestSame(t *testing.T) {
 	t.Parallel()
 	charts, err := filepath.Glob("../../examples/*/chart")
 	if err != nil || len(charts) == 0 {
-		t.Fatalf("there are no charts: %v", err)
+		t.Fatalf("no charts found: %v", err)
 	}
 	for _, folder := range charts {
 		t.Run(filepath.Base(filepath.Dir(folder)), func(t *testing.T) {
 			t.Parallel()
 			want, namespace := kustomized(t, filepath.Join(filepath.Dir(folder), "config"))
 			if diff := cmp.Diff(want, rendered(t, folder, namespace)); diff != "" {
-				t.Errorf("the chart is not the kustomization (-kustomization +chart):\n%s", diff)
+				t.Errorf("the chart differs from the kustomization (-kustomization +chart):\n%s", diff)
 			}
 		})
 	}

@@ -105,14 +105,14 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 	var options cluster.Options
 
-	flags.StringVar(&options.Name, "name", "default", "`name` of the cluster; each name is a cluster of its own")
-	flags.StringVar(&options.Kubeconfig, "kubeconfig", "", "`file` to write the kubeconfig to besides the cluster's own folder")
+	flags.StringVar(&options.Name, "name", "default", "`name` of the cluster; each name is a separate cluster")
+	flags.StringVar(&options.Kubeconfig, "kubeconfig", "", "`file` to write the kubeconfig to, in addition to the cluster's folder")
 	flags.IntVar(&options.OwnerPID, "owner-pid", 0,
-		"`process` that the cluster belongs to: the next start removes the cluster when that process is gone; 0 means no process")
+		"`process` that the cluster belongs to: the next start removes the cluster if that process has ended; 0 means no process")
 	admission := flags.String("admission-plugins", "",
-		"comma separated `plugins` to enable besides the defaults, for example OwnerReferencesPermissionEnforcement")
+		"comma separated `plugins` to enable in addition to the defaults, for example OwnerReferencesPermissionEnforcement")
 	flags.BoolVar(&options.ServerOnly, "server-only", false,
-		"start etcd and kube-apiserver alone: no pods, no node, no service accounts, no garbage collection")
+		"start only etcd and kube-apiserver: no pods, no node, no service accounts, no garbage collection")
 
 	index := indexFlag(flags)
 

@@ -48,10 +48,10 @@ func products() map[string]product {
 
 func main() {
 	root := flag.String("root", "../..", "folder of the repository")
-	name := flag.String("product", "modelregistry", "example to plant defects in")
+	name := flag.String("product", "modelregistry", "example in which to plant defects")
 	only := flag.String("only", "", "plant only those whose description contains this")
-	from := flag.Int("from", 1, "number of the first defect to plant, counted from 1, to go on with a run")
-	quick := flag.Bool("quick", false, "run only the first tests of the product, those of single packages")
+	from := flag.Int("from", 1, "number of the first defect to plant, counted from 1, to continue a run")
+	quick := flag.Bool("quick", false, "run only the tests of single packages of the product")
 	flag.Parse()
 	if err := prove(context.Background(), *root, *name, *only, *from, *quick); err != nil {
 		fmt.Fprintln(os.Stderr, "defects:", err)
@@ -76,7 +76,7 @@ func prove(ctx context.Context, root, name, only string, from int, quick bool) e
 		p.runs = p.runs[:1]
 	}
 	if err := p.try(ctx, examples, nil); err != nil {
-		return fmt.Errorf("%s as it is: %w", name, err)
+		return fmt.Errorf("%s without a defect: %w", name, err)
 	}
 	planted, caught := 0, 0
 	for _, d := range p.defects[from-1:] {
@@ -99,7 +99,7 @@ func prove(ctx context.Context, root, name, only string, from int, quick bool) e
 	}
 	fmt.Printf("%s: %d of %d defects are caught\n", name, caught, planted)
 	if !enough(caught, planted) {
-		return errors.New("too few: at least nine in ten have to be")
+		return errors.New("too few defects are caught: want at least nine in ten")
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (d defect) plant(file string) ([]byte, error) {
 		return nil, err
 	}
 	if n := strings.Count(string(content), d.before); n != 1 {
-		return nil, fmt.Errorf("%s has %d times %q, not once", d.file, n, d.before)
+		return nil, fmt.Errorf("%s contains %[3]q %[2]d times, want once", d.file, n, d.before)
 	}
 	return []byte(strings.Replace(string(content), d.before, d.after, 1)), nil
 }

@@ -17,7 +17,7 @@ const account = "system:serviceaccount:default:reconcilekit-demo"
 func takeRights(ctx context.Context, binary string, c *cluster, plane *plane) (rights []manifest, kubeconfig string, err error) {
 	derived, err := exec.CommandContext(ctx, binary, "describe", "-output=rights", "-service-account=default/reconcilekit-demo").Output()
 	if err != nil {
-		return nil, "", fmt.Errorf("derive the operator's rights: %w", withStderr(err))
+		return nil, "", fmt.Errorf("derive the operator's permissions: %w", withStderr(err))
 	}
 
 	file := filepath.Join(plane.logs, "rights.yaml")

@@ -67,7 +67,7 @@ func writeProduct(t *testing.T) string {
 		"config/kustomization.yaml":    "kind: Kustomization\nmetadata: {name: all}\n",
 		"config/samples/2-second.yaml": "kind: Shop\nmetadata: {name: b}\n---\n# nothing\n---\nkind: Shop\nmetadata: {name: c}\n",
 		"config/samples/1-first.yaml":  "kind: Shop\nmetadata: {name: a}\n",
-		"config/samples/notes.txt":     "no manifest",
+		"config/samples/notes.txt":     "not a manifest",
 		"demo/objects/late.yaml":       "kind: Shop\nmetadata: {name: d}\n",
 		"demo/script.yaml":             "steps: [{say: now}, {say: then, apply: [Shop/b, Shop/d], see: [{apiVersion: v1, kind: Shop, name: b, gone: true}]}]\n",
 	}
@@ -234,13 +234,13 @@ func TestReasons(t *testing.T) {
 	silent := newActor(object(t, `{kind: Shop, metadata: {name: b}}`), 0)
 
 	want := "Shop x/a is not ready:\n  Ready=False NoStock: order some\nShop b is not ready:\n" +
-		"  it has no conditions: the operator has not written its status"
+		"  no conditions: the operator has not written its status"
 	if diff := cmp.Diff(want, reasons([]actor{owner, silent}).Error()); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 }
 
-func TestScreenPlainSaysEachChangeOnce(t *testing.T) {
+func TestScreenPlainPrintsEachChangeOnce(t *testing.T) {
 	t.Parallel()
 
 	var out bytes.Buffer
@@ -289,7 +289,7 @@ func TestScreenLiveRedrawsInPlaceAndNeverWraps(t *testing.T) {
 	s.draw(0, actors)
 
 	if !strings.HasPrefix(out.String(), "\x1b[5A\x1b[J") {
-		t.Errorf("the second picture does not replace the first: %q", out.String())
+		t.Errorf("the second screen does not replace the first: %q", out.String())
 	}
 }
 
@@ -323,8 +323,8 @@ rest_client_requests_total{code="201",host="h",method="POST"} 2
 	}
 }
 
-// TestProgramIsStartedAgain uses a shell as the program that is killed.
-func TestProgramIsStartedAgain(t *testing.T) {
+// TestProgramRestarts uses a shell as the program that is killed.
+func TestProgramRestarts(t *testing.T) {
 	t.Parallel()
 
 	var out bytes.Buffer
@@ -345,19 +345,19 @@ func TestProgramIsStartedAgain(t *testing.T) {
 
 	for deadline := time.Now().Add(time.Minute); p.pid() == first; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the program was not started again")
+			t.Fatal("the program was not restarted")
 		}
 	}
 
 	p.stop()
 
-	if p.restarts != 1 || !strings.Contains(out.String(), "operator ended (signal: killed), starting it again") {
+	if p.restarts != 1 || !strings.Contains(out.String(), "operator ended (signal: killed), restarting it") {
 		t.Errorf("%d restarts, output %q", p.restarts, out.String())
 	}
 
 	missing := &program{name: "operator", binary: "/nonexistent", log: p.log, out: p.out}
 	if err := missing.start(); err == nil || !strings.Contains(err.Error(), "start operator") {
-		t.Errorf("a program that is not there: want an error, got %v", err)
+		t.Errorf("a missing program: want an error, got %v", err)
 	}
 }
 
@@ -367,11 +367,11 @@ func TestReadScriptErrors(t *testing.T) {
 	const seen = `see: [{apiVersion: v1, kind: Shop, name: a, gone: true}]`
 
 	for text, want := range map[string]string{
-		"steps: [{see: []}]":                                                                                       "step 1 must say in one line what happens",
-		`steps: [{say: "a\nb"}]`:                                                                                   "step 1 must say in one line what happens",
+		"steps: [{see: []}]":                                                                                       "step 1 must describe the step in one line (say)",
+		`steps: [{say: "a\nb"}]`:                                                                                   "step 1 must describe the step in one line (say)",
 		"steps: [{say: x, delete: [Shop/a]}]":                                                                      "step 1 is the first one",
 		"steps: [{say: x}, {say: y, " + seen + "}]":                                                                "step 2 must apply, patch or delete an object",
-		"steps: [{say: x}, {say: y, apply: [Shop/a]}]":                                                             "step 2 must apply, patch or delete an object, and say what is seen then",
+		"steps: [{say: x}, {say: y, apply: [Shop/a]}]":                                                             "step 2 must apply, patch or delete an object, and list the expected result (see)",
 		"steps: [{say: x}, {say: y, patch: [{kind: Shop}], " + seen + "}]":                                         "step 2 has a patch without apiVersion",
 		"steps: [{say: x, see: [{apiVersion: v1, kind: Shop, name: a}]}]":                                          `step 1 sees "Shop a", which needs`,
 		"steps: [{say: x, see: [{apiVersion: v1, kind: Shop, name: a, field: [spec]}]}]":                           `step 1 sees "Shop a spec", which needs`,
@@ -406,15 +406,15 @@ func TestSightReads(t *testing.T) {
 		sight sight
 		want  reading
 	}{
-		"a field":                      {sight{Field: []string{"spec", "open"}}, reading{[]string{"true"}, ""}},
-		"an element by its name":       {sight{Field: []string{"spec", "shelves", "top", "items"}}, reading{[]string{"3"}, ""}},
-		"an element by its index":      {sight{Field: []string{"spec", "shelves", "0", "name"}}, reading{[]string{"top"}, ""}},
-		"no element":                   {sight{Field: []string{"spec", "shelves", "1", "name"}}, reading{[]string{"nothing"}, ""}},
-		"the keys of a map":            {sight{Field: []string{"spec", "map"}}, reading{[]string{"a", "b"}, ""}},
-		"below a scalar":               {sight{Field: []string{"spec", "open", "wide"}}, reading{[]string{"nothing"}, ""}},
-		"a condition":                  {sight{Condition: "Ready"}, reading{[]string{"False", "NoStock"}, "order some"}},
-		"a condition of an old status": {sight{Condition: "Old"}, reading{[]string{"no condition of this generation"}, ""}},
-		"an object that has to go":     {sight{Gone: true}, reading{[]string{"exists"}, ""}},
+		"a field":                        {sight{Field: []string{"spec", "open"}}, reading{[]string{"true"}, ""}},
+		"an element by its name":         {sight{Field: []string{"spec", "shelves", "top", "items"}}, reading{[]string{"3"}, ""}},
+		"an element by its index":        {sight{Field: []string{"spec", "shelves", "0", "name"}}, reading{[]string{"top"}, ""}},
+		"no element":                     {sight{Field: []string{"spec", "shelves", "1", "name"}}, reading{[]string{"nothing"}, ""}},
+		"the keys of a map":              {sight{Field: []string{"spec", "map"}}, reading{[]string{"a", "b"}, ""}},
+		"below a scalar":                 {sight{Field: []string{"spec", "open", "wide"}}, reading{[]string{"nothing"}, ""}},
+		"a condition":                    {sight{Condition: "Ready"}, reading{[]string{"False", "NoStock"}, "order some"}},
+		"a condition of an old status":   {sight{Condition: "Old"}, reading{[]string{"no condition of this generation"}, ""}},
+		"an object that must be deleted": {sight{Gone: true}, reading{[]string{"exists"}, ""}},
 	} {
 		values, message := tc.sight.read(shop)
 		if diff := cmp.Diff(tc.want, reading{values, message}); diff != "" {

@@ -94,7 +94,7 @@ func (s *programs) fail(ctx context.Context, o options, p product, scene *scene,
 		return fmt.Errorf("failure %s: %w", o.fail, err)
 	}
 
-	out.step("the cause is gone")
+	out.step("the cause is removed")
 
 	return follow(ctx, o.readyWithin, scene, out)
 }
@@ -118,7 +118,7 @@ func (s *programs) show(ctx context.Context, v *victim, began time.Time, offset 
 
 		select {
 		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("within %s nothing shows it in: %s", patience, strings.Join(seen.missing(), ", ")), err)
+			return errors.Join(fmt.Errorf("not visible within %s in: %s", patience, strings.Join(seen.missing(), ", ")), err)
 		case <-time.After(300 * time.Millisecond):
 		}
 	}

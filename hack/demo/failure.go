@@ -28,9 +28,9 @@ func failures() map[string]failure {
 	return map[string]failure{
 		"webhook": {"an admission webhook is down, and a child is deleted", webhookDown},
 		"quota":   {"a quota is used up, and a child is deleted", quotaUsedUp},
-		"rights":  {"the operator may not write a kind any more, and a child is deleted", rightsGone},
-		"fight":   {"another manager takes a field by force, again and again", fight},
-		"spec":    {"an owner gets a spec that is not valid", badSpec},
+		"rights":  {"the operator loses the permission to write a kind, and a child is deleted", rightsGone},
+		"fight":   {"another manager repeatedly takes a field by force", fight},
+		"spec":    {"an owner gets an invalid spec", badSpec},
 	}
 }
 
@@ -126,7 +126,7 @@ func (v *victim) refused(ctx context.Context) error {
 
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the API server goes on to accept %s: %w", v.child.GetKind(), context.Cause(ctx))
+			return fmt.Errorf("the API server still accepts %s: %w", v.child.GetKind(), context.Cause(ctx))
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -250,7 +250,7 @@ func fight(ctx context.Context, v *victim) (func(context.Context) error, error) 
 		return strings.HasPrefix(key, "applyset.kubernetes.io/")
 	})
 	if len(labels) == 0 {
-		return nil, fmt.Errorf("%s has no label to fight about", title(v.child))
+		return nil, fmt.Errorf("%s has no label for the conflict", title(v.child))
 	}
 
 	client, err := v.client.resource(v.child.GroupVersionKind(), v.child.GetNamespace())

@@ -30,12 +30,12 @@ func main() {
 
 	flag.StringVar(&o.product, "product", "aim", "`name` of the folder in examples/ to show")
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "`file` of a cluster to use instead of starting one")
-	flag.BoolVar(&o.standin, "standin", false, "start the stand-in also where foreign CRDs were there before; never where their controllers run")
-	flag.BoolVar(&o.deployed, "deployed", false, "start no operator: it runs in the given cluster already")
-	flag.StringVar(&o.fail, "fail", "", "`name` of what is to go wrong, "+
-		strings.Join(slices.Sorted(maps.Keys(failures())), ", ")+": it is shown from outside, and put right again")
-	flag.BoolVar(&o.readme, "readme", false, "write the steps of the demo into the README of the product, between the markers that it has for them")
-	flag.DurationVar(&o.readyWithin, "ready-within", readyWithin, "how long the owners may take")
+	flag.BoolVar(&o.standin, "standin", false, "start the stand-in also if foreign CRDs already exist; never if their controllers run")
+	flag.BoolVar(&o.deployed, "deployed", false, "start no operator: it already runs in the given cluster")
+	flag.StringVar(&o.fail, "fail", "", "`name` of the failure to show, "+
+		strings.Join(slices.Sorted(maps.Keys(failures())), ", ")+": the demo shows it from outside and then repairs it")
+	flag.BoolVar(&o.readme, "readme", false, "write the steps of the demo into the README of the product, between its markers")
+	flag.DurationVar(&o.readyWithin, "ready-within", readyWithin, "time limit for the owners")
 	flag.Parse()
 
 	// A closed terminal and a stopped CI job clean up like ctrl-C.
@@ -49,7 +49,7 @@ func main() {
 	switch {
 	case err == nil:
 	case interrupted:
-		fmt.Fprintln(os.Stderr, "demo: interrupted, everything is cleaned up")
+		fmt.Fprintln(os.Stderr, "demo: interrupted, removed everything")
 		os.Exit(130)
 	default:
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -81,11 +81,11 @@ func run(ctx context.Context, o options, out *screen) (err error) {
 		}
 
 		if o.kubeconfig != "" {
-			return errors.New("nothing goes wrong on purpose in a cluster of yours: FAIL needs the one that the demo starts")
+			return errors.New("FAIL works only in the cluster that the demo starts, not in a given one")
 		}
 
 		if o.readme {
-			return errors.New("README is for the demo in which nothing goes wrong: leave out FAIL")
+			return errors.New("README is for the demo without a failure: remove FAIL")
 		}
 	}
 

@@ -66,7 +66,7 @@ func (p *program) start() error {
 			}
 
 			p.restarts++
-			p.out.say(fmt.Sprintf("%s ended (%v), starting it again", p.name, err))
+			p.out.say(fmt.Sprintf("%s ended (%v), restarting it", p.name, err))
 			time.Sleep(restartPause)
 		}
 	}()
@@ -172,7 +172,7 @@ func startPrograms(ctx context.Context, o options, p product, c *cluster, plane 
 	}
 
 	if !o.standin {
-		out.say("no stand-in: this cluster has foreign CRDs, so their controllers should run; if not, say STANDIN=yes")
+		out.say("no stand-in: this cluster has foreign CRDs, so their controllers should run; if not, set STANDIN=yes")
 
 		return started, nil
 	}
@@ -212,7 +212,7 @@ func (s *programs) startOperator(binary string, p product, kubeconfig, logs stri
 
 	s.operator = operator
 
-	out.say(fmt.Sprintf("operator %s is process %d: kill it if you like, it is started again", p.name, operator.pid()))
+	out.say(fmt.Sprintf("operator %s is process %d: kill it if you like, it is restarted", p.name, operator.pid()))
 
 	return nil
 }
@@ -233,7 +233,7 @@ func (s *programs) startStandin(ctx context.Context, p product, plane *plane, ou
 
 	s.standin = standin
 
-	out.say("a stand-in plays the controllers that this cluster does not have (examples/" + p.name + "/standin)")
+	out.say("a stand-in replaces the controllers that this cluster does not have (examples/" + p.name + "/standin)")
 
 	return nil
 }
@@ -252,7 +252,7 @@ func (s *programs) stop() {
 // lastWords returns the end of the operator's log as an error.
 func (s *programs) lastWords() error {
 	if s.operator == nil {
-		return errors.New("the operator runs in the cluster: kubectl logs tells what it said")
+		return errors.New("the operator runs in the cluster: see kubectl logs")
 	}
 
 	data, err := os.ReadFile(s.operator.log)
@@ -269,7 +269,7 @@ func (s *programs) lastWords() error {
 		}
 	}
 
-	return errors.New("the operator last said:\n" + strings.Join(lines, "\n"))
+	return errors.New("last log lines of the operator:\n" + strings.Join(lines, "\n"))
 }
 
 // buildProgram builds a main package of the examples into bin/ if it is outdated.

@@ -272,7 +272,7 @@ func reasons(actors []actor) error {
 
 		lines = append(lines, fmt.Errorf("%s %s is not ready:", a.kind, a.key)) //nolint:staticcheck // a heading of what follows
 		if len(a.conditions) == 0 {
-			lines = append(lines, errors.New("  it has no conditions: the operator has not written its status"))
+			lines = append(lines, errors.New("  no conditions: the operator has not written its status"))
 		}
 
 		for _, c := range a.conditions {

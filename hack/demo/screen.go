@@ -239,7 +239,7 @@ func (s *screen) summary(t totals) {
 	s.step("summary")
 
 	if s.brief {
-		s.say(fmt.Sprintf("steps                 %d, all as the script says", t.steps))
+		s.say(fmt.Sprintf("steps                 %d, all as in the script", t.steps))
 		s.say(fmt.Sprintf("owners in the end     %d, with %d children", owners, children))
 		s.say(fmt.Sprintf("API requests          %s of the operator in all steps, watches and discovery included", t.busy))
 	} else {
@@ -247,7 +247,7 @@ func (s *screen) summary(t totals) {
 		s.say(fmt.Sprintf("API requests          %s until ready, watches and discovery included", t.busy))
 	}
 
-	s.say(fmt.Sprintf("API requests at rest  %s in %s", t.idle, rest))
+	s.say(fmt.Sprintf("API requests, steady  %s in %s", t.idle, rest))
 
 	if t.restarts > 0 {
 		s.say(fmt.Sprintf("operator restarts     %d; the requests are those of the last process", t.restarts))
@@ -259,10 +259,10 @@ func (s *screen) summary(t totals) {
 		s.portray(t.actors)
 	}
 
-	s.say(fmt.Sprintf("time                  %s in all", all.Round(time.Second)))
+	s.say(fmt.Sprintf("time                  %s in total", all.Round(time.Second)))
 
 	minutes := int(took/time.Minute) + 1
-	s.record(fmt.Sprintf("Summary: %d of %d steps in less than %d min. The operator sent about %d requests; at rest it sent %s in %s. Owners in the end: %d, with %d children.",
+	s.record(fmt.Sprintf("Summary: %d of %d steps in less than %d min. The operator sent about %d requests; in steady state it sent %s in %s. Owners in the end: %d, with %d children.",
 		t.steps, t.steps, minutes, t.busy.rounded(), t.idle, rest, owners, children))
 }
 

@@ -93,11 +93,11 @@ func (s step) validate(index int) error {
 
 	switch {
 	case s.Say == "" || strings.Contains(s.Say, "\n"):
-		return errors.New("must say in one line what happens")
+		return errors.New("must describe the step in one line (say)")
 	case index == 0 && changes > 0:
-		return errors.New("is the first one, which applies the samples that no other step applies: it must not apply, patch or delete any")
+		return errors.New("is the first one, which applies the samples of no other step: it must not apply, patch or delete objects")
 	case index > 0 && (changes == 0 || len(s.See) == 0):
-		return errors.New("must apply, patch or delete an object, and say what is seen then")
+		return errors.New("must apply, patch or delete an object, and list the expected result (see)")
 	}
 
 	for _, patch := range s.Patch {
@@ -110,7 +110,7 @@ func (s step) validate(index int) error {
 	for _, seen := range s.See {
 		expects := len(seen.Field) > 0 || seen.Condition != ""
 		if seen.APIVersion == "" || seen.Kind == "" || seen.Name == "" || seen.Gone == expects || expects != (len(seen.Want) > 0) {
-			return fmt.Errorf("sees %q, which needs apiVersion, kind and name, and either gone, or field or condition with what is wanted", seen)
+			return fmt.Errorf("sees %q, which needs apiVersion, kind and name, and either gone, or field or condition with the wanted value", seen)
 		}
 	}
 
@@ -134,7 +134,7 @@ func (s script) rehearse(samples []manifest) error {
 	for i, a := range s.Steps {
 		for _, name := range a.Apply {
 			if !slices.ContainsFunc(samples, func(m manifest) bool { return title(m.object) == name }) {
-				return fmt.Errorf("step %d applies %s, which is no sample", i+1, name)
+				return fmt.Errorf("step %d applies %s, which is not a sample", i+1, name)
 			}
 
 			scene[name] = true

@@ -43,7 +43,7 @@ func newHooks(p product, logs string) (*hooks, error) {
 
 	certificate, key, err := cert.GenerateSelfSignedCertKey(host, []net.IP{net.ParseIP(host)}, nil)
 	if err != nil {
-		return nil, fmt.Errorf("make a certificate for the webhooks: %w", err)
+		return nil, fmt.Errorf("create a certificate for the webhooks: %w", err)
 	}
 
 	h := &hooks{
@@ -142,7 +142,7 @@ func (h *hooks) await(ctx context.Context) error {
 
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the operator's webhooks do not answer: %w", err)
+			return fmt.Errorf("the operator's webhooks do not respond: %w", err)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
@@ -158,7 +158,7 @@ func (h *hooks) redirect(configuration *unstructured.Unstructured) error {
 	for i := range webhooks {
 		webhook, ok := webhooks[i].(map[string]any)
 		if !ok {
-			return fmt.Errorf("webhooks[%d] is no object", i)
+			return fmt.Errorf("webhooks[%d] is not an object", i)
 		}
 
 		path, found, err := unstructured.NestedString(webhook, "clientConfig", "service", "path")

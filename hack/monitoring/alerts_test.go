@@ -38,14 +38,14 @@ func TestAlerts(t *testing.T) {
 			{"another operator is up", `up{job="other-metrics",namespace="opendatahub"} 1x60`, 10 * time.Minute, []string{none}},
 		},
 		"NoLeader": {
-			{"two wait", "leader_election_master_status{ID,name=\"l\",pod=\"a\"} 0x60\nleader_election_master_status{ID,name=\"l\",pod=\"b\"} 0x60", 5 * time.Minute, []string{`{name="l"}`}},
-			{"one leads", "leader_election_master_status{ID,name=\"l\",pod=\"a\"} 0x60\nleader_election_master_status{ID,name=\"l\",pod=\"b\"} 1x60", 5 * time.Minute, nil},
+			{"two standbys", "leader_election_master_status{ID,name=\"l\",pod=\"a\"} 0x60\nleader_election_master_status{ID,name=\"l\",pod=\"b\"} 0x60", 5 * time.Minute, []string{`{name="l"}`}},
+			{"one leader", "leader_election_master_status{ID,name=\"l\",pod=\"a\"} 0x60\nleader_election_master_status{ID,name=\"l\",pod=\"b\"} 1x60", 5 * time.Minute, nil},
 			{
-				"a shard has none", "leader_election_master_status{ID,name=\"l-shard-0\"} 1x60\nleader_election_master_status{ID,name=\"l-shard-1\"} 0x60",
+				"a shard without a leader", "leader_election_master_status{ID,name=\"l-shard-0\"} 1x60\nleader_election_master_status{ID,name=\"l-shard-1\"} 0x60",
 				5 * time.Minute,
 				[]string{`{name="l-shard-1"}`},
 			},
-			{"a hand-over", `leader_election_master_status{ID,name="l"} 1x4 0 1x60`, 6 * time.Minute, nil},
+			{"a leader change", `leader_election_master_status{ID,name="l"} 1x4 0 1x60`, 6 * time.Minute, nil},
 		},
 		"Restarts": {
 			{"a crash loop that is scraped", `process_start_time_seconds{ID,pod="a"} 1x5 2x5 3x5 4x60`, 20 * time.Minute, []string{`{pod="a"}`}},
@@ -73,9 +73,9 @@ func TestAlerts(t *testing.T) {
 			{"no webhooks", `up{ID} 1x200`, 90 * time.Minute, nil},
 		},
 		"CacheNotSynced": {
-			{"for long", `reconcilekit_cache_synced{ID,controller="c",kind="Secret",instance="a"} 0x60`, 15 * time.Minute, []string{`{controller="c", instance="a", kind="Secret"}`}},
+			{"for a long time", `reconcilekit_cache_synced{ID,controller="c",kind="Secret",instance="a"} 0x60`, 15 * time.Minute, []string{`{controller="c", instance="a", kind="Secret"}`}},
 			{
-				"a crash loop: two minutes of life, then five without a sample",
+				"a crash loop: two minutes running, then five without a sample",
 				`reconcilekit_cache_synced{ID,controller="c",kind="Secret",instance="a"} 0 0 stale _x4 0 0 stale _x4 0 0 stale _x4 0 0 stale _x4`,
 				20 * time.Minute,
 				[]string{`{controller="c", instance="a", kind="Secret"}`},
@@ -93,7 +93,7 @@ func TestAlerts(t *testing.T) {
 		},
 		"OwnerNotReady": {
 			{"for an hour", `reconcilekit_oldest_not_ready_seconds{ID,controller="c"} 0+60x120`, 60 * time.Minute, []string{`{controller="c"}`}},
-			{"not for long", `reconcilekit_oldest_not_ready_seconds{ID,controller="c"} 0+60x10 0x120`, 60 * time.Minute, nil},
+			{"for a short time", `reconcilekit_oldest_not_ready_seconds{ID,controller="c"} 0+60x10 0x120`, 60 * time.Minute, nil},
 		},
 		"Errors": {
 			{
@@ -101,7 +101,7 @@ func TestAlerts(t *testing.T) {
 				[]string{`{category="Auth", controller="c", kind="Service"}`},
 			},
 			{"one a minute", `reconcilekit_errors_total{ID,controller="c",category="Auth",kind="Service"} 0+1x60`, 40 * time.Minute, nil},
-			{"of the program", `reconcilekit_errors_total{ID,controller="c",category="ProgramError",kind=""} 0+6x60`, 40 * time.Minute, nil},
+			{"a program error", `reconcilekit_errors_total{ID,controller="c",category="ProgramError",kind=""} 0+6x60`, 40 * time.Minute, nil},
 		},
 		"ProgramError": {
 			{"one", `reconcilekit_errors_total{ID,controller="c",category="ProgramError",kind="Service"} 0x5 1x60`, 10 * time.Minute, []string{`{controller="c", kind="Service"}`}},
@@ -117,7 +117,7 @@ func TestAlerts(t *testing.T) {
 		},
 		"PruneBlocked": {
 			{"two", `reconcilekit_owners{ID,controller="c",condition="PruneBlocked",status="True"} 2x60`, 20 * time.Minute, []string{`{controller="c"}`}},
-			{"no more", `reconcilekit_owners{ID,controller="c",condition="PruneBlocked",status="False"} 2x60`, 20 * time.Minute, nil},
+			{"no longer", `reconcilekit_owners{ID,controller="c",condition="PruneBlocked",status="False"} 2x60`, 20 * time.Minute, nil},
 		},
 		"WritesNeverEnd": {
 			{"two a second", `reconcilekit_writes_total{ID,controller="c",verb="update",kind="Service"} 0+120x120`, 90 * time.Minute, []string{`{controller="c", kind="Service"}`}},
@@ -144,7 +144,7 @@ func TestAlerts(t *testing.T) {
 				fires[len(want) > 0]++
 			}
 			if fires[true] == 0 || fires[false] == 0 {
-				t.Error("want series with which the alert fires, and others with which it does not")
+				t.Error("want series that fire the alert, and series that do not")
 			}
 		})
 	}
@@ -190,10 +190,10 @@ func TestEachAlertIsDocumented(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(alerts(t))) {
 		if !strings.Contains(string(page), "`"+name+"`") {
-			t.Errorf("docs/operations.md does not say what to do for the alert %s", name)
+			t.Errorf("docs/operations.md does not describe the alert %s", name)
 		}
 		if !strings.Contains(string(tests), `"`+strings.TrimPrefix(name, "Reconcilekit")+`": {`) {
-			t.Errorf("no test has the alert %s", name)
+			t.Errorf("no test covers the alert %s", name)
 		}
 	}
 }

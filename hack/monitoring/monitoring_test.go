@@ -76,7 +76,7 @@ func alerts(t *testing.T) map[string]rule {
 	for _, group := range manifest.Spec.Groups {
 		for _, r := range group.Rules {
 			if _, twice := found[r.Alert]; twice || r.Alert == "" {
-				t.Errorf("want an alert of the name %q, once", r.Alert)
+				t.Errorf("want one alert with the name %q", r.Alert)
 			}
 			found[r.Alert] = r
 		}
@@ -174,7 +174,7 @@ func check(t *testing.T, where, expr string, known map[string][]string) {
 			}
 		}
 		if !here {
-			t.Errorf("%s: %s selects the metrics of other installations, too", where, selector)
+			t.Errorf("%s: %s also selects the metrics of other installations", where, selector)
 		}
 		return nil
 	})

@@ -46,7 +46,7 @@ func needAPIServer(t *testing.T) {
 	case os.Getenv("CI") != "":
 		t.Fatal("KUBEBUILDER_ASSETS is not set")
 	default:
-		t.Skip("KUBEBUILDER_ASSETS is not set: there is no API server for the operator of the page")
+		t.Skip("KUBEBUILDER_ASSETS is not set: the page needs an API server")
 	}
 }
 

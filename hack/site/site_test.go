@@ -56,9 +56,9 @@ func broken(t *testing.T, found map[string][]byte, exists func(string) bool) (pr
 			switch {
 			case !local(string(destination)):
 			case !exists(target) && found[target] == nil, strings.HasPrefix(target, "../"):
-				problems = append(problems, name+": "+string(destination)+" leads nowhere")
+				problems = append(problems, name+": "+string(destination)+" has no target")
 			case anchor != "" && strings.HasSuffix(target, ".md") && !headings(t, found[target])[anchor]:
-				problems = append(problems, name+": there is no heading "+string(destination))
+				problems = append(problems, name+": no heading "+string(destination))
 			}
 			return destination
 		}); err != nil {
@@ -111,7 +111,7 @@ func TestCode(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			} else if !strings.Contains(string(text), code) {
-				t.Errorf("%s: this is not in %s:\n%s", name, file, code)
+				t.Errorf("%s: %s does not contain:\n%s", name, file, code)
 			}
 		}
 	}

@@ -46,18 +46,18 @@ func TestWorkflows(t *testing.T) {
 			t.Fatalf("%s: %v", file, err)
 		}
 		if w.Permissions == nil || writes(w.Permissions) {
-			t.Errorf("%s: the permissions of all jobs are %v, want none or to read", file, w.Permissions)
+			t.Errorf("%s: the permissions of all jobs are %v, want none or read", file, w.Permissions)
 		}
 		for name, job := range w.Jobs {
 			for _, step := range job.Steps {
 				if writes(job.Permissions) && tests.MatchString(step.Run) {
-					t.Errorf("%s: job %s may write, and runs %q", file, name, step.Run)
+					t.Errorf("%s: job %s has write permissions and runs %q", file, name, step.Run)
 				}
 				if step.Uses != "" && !strings.HasPrefix(step.Uses, "actions/") && !digest.MatchString(step.Uses) {
 					t.Errorf("%s: job %s uses %s: want the digest of its commit", file, name, step.Uses)
 				}
 				if strings.HasPrefix(step.Uses, "actions/checkout@") && step.With["persist-credentials"] != "false" {
-					t.Errorf("%s: job %s leaves the token of the checkout to all steps", file, name)
+					t.Errorf("%s: job %s keeps the checkout's token for all steps", file, name)
 				}
 			}
 		}

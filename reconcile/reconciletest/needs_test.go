@@ -53,7 +53,7 @@ func TestNeeds(t *testing.T) {
 	reconciletest.Needs(t, reconciletest.Without{Apply: true}, plain)
 	reconciletest.Needs(t, reconciletest.Without{Prune: true}, shrinking)
 	for _, idle := range []reconciletest.Without{{Prune: true}, {Tracker: true}} { // nothing goes, and children lead to their owner
-		fails(t, "holds without", func(t testing.TB) { reconciletest.Needs(t, idle, made) })
+		fails(t, "the scenario passes without", func(t testing.TB) { reconciletest.Needs(t, idle, made) })
 	}
 	fails(t, "with the complete SDK: ConfigMap default/web-2 (-want +got)", func(t testing.TB) {
 		reconciletest.Needs(t, reconciletest.Without{Apply: true}, another)

@@ -60,7 +60,7 @@ func modes() []mode {
 			service: func(s *aimv1alpha1.AIMService) { s.Spec.Model = aimv1alpha1.AIMServiceModel{Custom: custom} },
 		},
 		{name: "models and templates of the cluster", given: []client.Object{clusterModel("m"), clusterTemplate("t", "m")}},
-		{name: "template named", service: func(s *aimv1alpha1.AIMService) { s.Spec.Template.Name = "slow" }, given: candidates()},
+		{name: "template by name", service: func(s *aimv1alpha1.AIMService) { s.Spec.Template.Name = "slow" }, given: candidates()},
 		{
 			name: "template selected", given: candidates(),
 			change: func(s *aimv1alpha1.AIMServiceSpec) { s.Env = []corev1.EnvVar{{Name: "LATER", Value: "1"}} },
@@ -161,10 +161,10 @@ func (m mode) system(t *testing.T) reconciletest.System {
 		Outlives: m.outlives,
 		Accepted: []reconciletest.Acceptance{{
 			About:  "steady state: change of AIMServiceTemplate.aim.eai.amd.com default/t",
-			Reason: "the template that is derived while the user's is for another model stays, and is taken as well as that one",
+			Reason: "the template that was derived while the user's template had another model remains, and both are valid choices",
 		}, {
 			About:  "steady state: change of AIMServiceTemplate.aim.eai.amd.com default/fast",
-			Reason: "a service stays with the template that it has taken while the other one was for another model",
+			Reason: "a service keeps the template that it selected while the other one had another model",
 		}},
 		Cases: casesPerMode,
 	}

@@ -149,12 +149,12 @@ func TestChosenTemplate(t *testing.T) {
 		want       string
 		equals     int
 	}{
-		"not ready":                      {candidates: []TemplateCandidate{pending}},
-		"unoptimized is not asked for":   {candidates: []TemplateCandidate{unoptimized}},
-		"unoptimized is asked for":       {candidates: []TemplateCandidate{unoptimized}, allow: true, want: "unoptimized", equals: 1},
-		"optimized goes before":          {candidates: []TemplateCandidate{unoptimized, plain}, allow: true, want: "plain", equals: 1},
-		"the namespace goes before":      {candidates: []TemplateCandidate{ofCluster, plain}, want: "plain", equals: 1},
-		"the cluster where nothing else": {candidates: []TemplateCandidate{ofCluster, pending}, want: "cluster", equals: 1},
+		"not ready":                             {candidates: []TemplateCandidate{pending}},
+		"unoptimized not allowed":               {candidates: []TemplateCandidate{unoptimized}},
+		"unoptimized allowed":                   {candidates: []TemplateCandidate{unoptimized}, allow: true, want: "unoptimized", equals: 1},
+		"optimized is preferred":                {candidates: []TemplateCandidate{unoptimized, plain}, allow: true, want: "plain", equals: 1},
+		"the namespace is preferred":            {candidates: []TemplateCandidate{ofCluster, plain}, want: "plain", equals: 1},
+		"the cluster if the namespace has none": {candidates: []TemplateCandidate{ofCluster, pending}, want: "cluster", equals: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -235,11 +235,11 @@ func TestCacheOfTheService(t *testing.T) {
 		cache aimv1alpha1.AIMTemplateCache
 		want  bool
 	}{
-		"its own":                 {aimv1alpha1.CachingModeDedicated, aCache("c", of("chat")), true},
-		"of another service":      {aimv1alpha1.CachingModeDedicated, aCache("c", of("other")), false},
-		"shared":                  {aimv1alpha1.CachingModeShared, aCache("c", scoped(aimv1alpha1.AIMServiceTemplateScopeNamespace)), true},
-		"shared, scope not known": {aimv1alpha1.CachingModeShared, aCache("c", scoped(aimv1alpha1.AIMServiceTemplateScopeUnknown)), true},
-		"of the cluster's":        {aimv1alpha1.CachingModeShared, aCache("c", scoped(aimv1alpha1.AIMServiceTemplateScopeCluster)), false},
+		"its own":               {aimv1alpha1.CachingModeDedicated, aCache("c", of("chat")), true},
+		"of another service":    {aimv1alpha1.CachingModeDedicated, aCache("c", of("other")), false},
+		"shared":                {aimv1alpha1.CachingModeShared, aCache("c", scoped(aimv1alpha1.AIMServiceTemplateScopeNamespace)), true},
+		"shared, unknown scope": {aimv1alpha1.CachingModeShared, aCache("c", scoped(aimv1alpha1.AIMServiceTemplateScopeUnknown)), true},
+		"of a cluster template": {aimv1alpha1.CachingModeShared, aCache("c", scoped(aimv1alpha1.AIMServiceTemplateScopeCluster)), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -281,7 +281,7 @@ func TestAbandonedCaches(t *testing.T) {
 	unread := fetched()
 	unread.neighbours = reconcile.FetchResult[*aimv1alpha1.AIMServiceList]{Value: &aimv1alpha1.AIMServiceList{}, Error: errors.New("timeout")}
 	if got := names(unread); got != nil {
-		t.Errorf("the users could not be read, and %v go", got)
+		t.Errorf("reading the users failed, and %v are deleted", got)
 	}
 }
 
@@ -310,11 +310,11 @@ func TestPlannedParts(t *testing.T) {
 		obs  ServiceObservation
 		want []string
 	}{
-		"runs without a template": {runs, []string{"keep runs"}},
-		"the cache is being made": {fresh(aimv1alpha1.AIMStatusProgressing), nil},
-		"the cache is ready":      {fresh(aimv1alpha1.AIMStatusReady), []string{"apply isvc"}},
-		"a path":                  {routed, []string{"apply route"}},
-		"a path of another":       {lost, nil},
+		"runs without a template":    {runs, []string{"keep runs"}},
+		"the cache is being created": {fresh(aimv1alpha1.AIMStatusProgressing), nil},
+		"the cache is ready":         {fresh(aimv1alpha1.AIMStatusReady), []string{"apply isvc"}},
+		"a path":                     {routed, []string{"apply route"}},
+		"a path of another service":  {lost, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,7 +49,7 @@ var _ = Describe("A service that reads", Ordered, func() {
 	BeforeAll(func() { w = startReading() })
 
 	for _, e := range edges() {
-		It(e.what+" is enqueued once for each of its changes, and nobody else is", func() {
+		It(e.what+" is enqueued once for each of its changes, and no other owner is", func() {
 			p := stage(w, e)
 			if e.owner {
 				p.changes()
@@ -66,7 +66,7 @@ var _ = Describe("A service that reads", Ordered, func() {
 		})
 	}
 
-	It("leaves no kind out that the operator watches", func() {
+	It("covers each kind that the operator watches", func() {
 		described, err := aimservice.New().Describe(scheme)
 		Expect(err).NotTo(HaveOccurred())
 		read := []string{"apiextensions.k8s.io/v1/CustomResourceDefinition"} // what optional kinds wait for
@@ -135,10 +135,10 @@ func (p *play) readers(object client.Object, its *aimv1alpha1.AIMService) (found
 // changes, because the first may overtake a service that is being worked on when its event comes.
 func (p *play) enqueues(what, event string, object client.Object, its *aimv1alpha1.AIMService, do func()) {
 	GinkgoHelper()
-	p.wakes(what, event, object, p.readers(object, its), do)
+	p.triggers(what, event, object, p.readers(object, its), do)
 }
 
-func (p *play) wakes(what, event string, object client.Object, readers []*aimv1alpha1.AIMService, do func()) {
+func (p *play) triggers(what, event string, object client.Object, readers []*aimv1alpha1.AIMService, do func()) {
 	GinkgoHelper()
 	before := p.count()
 	var want []string
@@ -171,9 +171,9 @@ func (p *play) changes() {
 	annotated := p.readers(p.object, p.s)
 	if p.relabel != nil {
 		annotated = nil
-		p.wakes("another label", "update", p.object, nil, func() { touch(p.object, "labels") })
+		p.triggers("another label", "update", p.object, nil, func() { touch(p.object, "labels") })
 	}
-	p.wakes("annotate", "update", p.object, annotated, func() { touch(p.object, "annotations") })
+	p.triggers("annotate", "update", p.object, annotated, func() { touch(p.object, "annotations") })
 	p.enqueues("relabel", "update", p.object, p.s, func() { p.touchLabels(p.object) })
 	if p.status == nil {
 		return
@@ -221,7 +221,7 @@ func (p *play) goes() {
 	p.enqueues("delete", "update", p.object, p.s, func() {
 		Expect(c.Delete(ctx, p.object, client.GracePeriodSeconds(0))).To(Succeed())
 	})
-	p.enqueues("let go", "delete", p.object, p.s, func() {
+	p.enqueues("remove the finalizer", "delete", p.object, p.s, func() {
 		release := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
 		Expect(c.Patch(ctx, p.object, release)).To(Succeed())
 	})

@@ -112,7 +112,7 @@ func edges() []edge {
 			m.Spec.Image = imageOf(s, false)
 			return m
 		}},
-		{what: "the models of its namespace for a custom one", reach: namespaced, service: func(s *service) {
+		{what: "the models of its namespace for a custom model", reach: namespaced, service: func(s *service) {
 			s.Spec.Model = aimv1alpha1.AIMServiceModel{Custom: &aimv1alpha1.AIMServiceModelCustom{
 				BaseImage: image, ModelSources: []aimv1alpha1.AIMModelSource{{ModelID: "acme/own", SourceURI: "s3://acme/own"}},
 				Hardware: aimv1alpha1.AIMHardwareRequirements{GPU: &aimv1alpha1.AIMGpuRequirements{Requests: 1}},
@@ -134,7 +134,7 @@ func edges() []edge {
 		}, status: func(o client.Object) {
 			o.(*aimv1alpha1.AIMClusterServiceTemplate).Status.Status = aimv1alpha1.AIMStatusReady
 		}},
-		{what: "the template made of its overrides", service: overriding, given: func(s *service) []client.Object {
+		{what: "the template created from its overrides", service: overriding, given: func(s *service) []client.Object {
 			return append(model(s), readyTemplate(s.Namespace, s.Spec.Template.Name, "m"))
 		}, object: func(s *service) client.Object {
 			t := readyTemplate(s.Namespace, aimservice.DerivedTemplateName(s.Spec.Template.Name, s.Spec.Overrides, s.UID), "m")

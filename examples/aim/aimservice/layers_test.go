@@ -34,7 +34,7 @@ var _ = Describe("A service's settings", func() {
 			PathTemplate: new("/upper/{.metadata.name}"), Annotations: map[string]string{"a": "service"},
 		}
 		create(lower, upper)
-		world(service)
+		testCluster(service)
 
 		makeReady(routeOf(service))
 		isvc := served(service)
@@ -63,14 +63,14 @@ var _ = Describe("A service's settings", func() {
 	It("must name a gateway when they ask for a route", func() {
 		service := serviceOf(namespace(), "s", "m")
 		service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: new(true)}
-		world(service)
+		testCluster(service)
 		Eventually(condition(service, "HTTPRouteReady")).Should(HavePrefix("False GatewayNotConfigured"))
 		Eventually(state(service)).Should(Equal("Failed"))
 		update(service, func() { service.Spec.Routing.GatewayRef = gatewayNamed("gw") })
 		routeOf(service)
 	})
 
-	It("hand scaling over to KEDA, and show what its autoscaler says", func() {
+	It("delegate scaling to KEDA, and show the status of its autoscaler", func() {
 		service := serviceOf(namespace(), "s", "m")
 		service.Spec.MinReplicas, service.Spec.MaxReplicas = new(int32(1)), new(int32(3))
 		service.Spec.AutoScaling = &aimv1alpha1.AIMServiceAutoScaling{Metrics: []aimv1alpha1.AIMServiceMetricsSpec{{
@@ -79,7 +79,7 @@ var _ = Describe("A service's settings", func() {
 				Target: &aimv1alpha1.AIMServiceMetricTarget{Type: "Value", Value: "1"},
 			},
 		}}}
-		world(service)
+		testCluster(service)
 		isvc := inferenceServiceOf(service)
 		Expect(isvc.Annotations).To(And(
 			HaveKeyWithValue("serving.kserve.io/autoscalerClass", "keda"),
@@ -107,7 +107,7 @@ var _ = Describe("A service's settings", func() {
 		Expect(service.Status.Runtime.Replicas).To(Equal("2/3 (1-3)"))
 	})
 
-	It("make a model for an image, once for two services", func() {
+	It("create one model for an image of two services", func() {
 		ns := namespace()
 		image := "ghcr.io/acme/" + ns + ":1.2"
 		one, two := serviceOf(ns, "one", ""), serviceOf(ns, "two", "")
@@ -127,7 +127,7 @@ var _ = Describe("A service's settings", func() {
 		Eventually(condition(bad, "ModelReady")).Should(HavePrefix("False InvalidImageReference"))
 	})
 
-	It("keep a cache for the service alone when it is dedicated", func() {
+	It("create a cache for one service when it is dedicated", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		service.Spec.Caching = &aimv1alpha1.AIMServiceCachingConfig{Mode: aimv1alpha1.CachingModeNever} // the old word for it
@@ -146,9 +146,9 @@ var _ = Describe("A service's settings", func() {
 		Expect(service.Status.Cache.TemplateCacheRef).To(HaveField("Name", cache.Name))
 	})
 
-	It("leave a model alone that runs while its template is not ready or gone", func() {
+	It("keep a model running while its template is not ready or deleted", func() {
 		service := serviceOf(namespace(), "s", "m")
-		world(service)
+		testCluster(service)
 		isvc := served(service)
 		before := read(isvc).ResourceVersion
 		template := readyTemplate(service.Namespace, "t", "m")

@@ -39,7 +39,7 @@ func TestNamesAreValidAndDiffer(t *testing.T) {
 		}
 	}
 	if _, err := aimservice.GenerateInferenceServiceName("s", strings.Repeat("n", 43)); err == nil {
-		t.Error("want an error for a namespace that leaves no room")
+		t.Error("want an error for a namespace that is too long")
 	}
 }
 

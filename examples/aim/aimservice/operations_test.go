@@ -34,9 +34,9 @@ func passes() (total float64) {
 	return total
 }
 
-// wake causes a pass of a service: something that it reads changes in a way that
+// trigger causes a pass of a service: something that it reads changes in a way that
 // means nothing.
-func wake(service *aimv1alpha1.AIMService) {
+func trigger(service *aimv1alpha1.AIMService) {
 	GinkgoHelper()
 	before := passes()
 	model := &aimv1alpha1.AIMModel{ObjectMeta: named(service.Namespace, *service.Spec.Model.Name)}
@@ -56,7 +56,7 @@ func causedBy(namespace string) requests.Sent {
 }
 
 var _ = Describe("In operation", func() {
-	It("sends no request in 100 passes at rest", func() {
+	It("sends no request in 100 passes in steady state", func() {
 		ns := namespace()
 		service := routedTo(serviceOf(ns, "s", "m"), "/rest")
 		create(readyModel(ns, "m"), readyTemplate(ns, "t", "m"), service)
@@ -65,18 +65,18 @@ var _ = Describe("In operation", func() {
 		running(service)
 		Eventually(func() requests.Sent { // until what making the service ready has caused is done
 			counted.Reset()
-			wake(service)
+			trigger(service)
 			time.Sleep(1500 * time.Millisecond)
 			return causedBy(ns)
 		}).WithTimeout(3 * time.Minute).Should(BeEmpty())
 		counted.Reset()
 		for range 100 {
-			wake(service)
+			trigger(service)
 		}
 		Expect(causedBy(ns)).To(BeEmpty())
 	})
 
-	It("says whose an object with the name of its child is, and touches nothing", func() {
+	It("reports the owner of an object with the name of its child, and does not change the object", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		name, err := aimservice.GenerateInferenceServiceName("s", ns)
@@ -89,7 +89,7 @@ var _ = Describe("In operation", func() {
 		theirs.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(other, aimv1alpha1.GroupVersion.WithKind("AIMService"))}
 		Expect(c.Create(ctx, theirs)).To(Succeed())
 		before := read(theirs).ResourceVersion
-		world(service)
+		testCluster(service)
 		Eventually(func(g Gomega) string { _ = state(service)(g); return describe(service) }).Should(ContainSubstring("controlled by AIMService other"))
 		Expect(read(theirs).ResourceVersion).To(Equal(before))
 		Eventually(condition(service, "Ready")).Should(HavePrefix("False"))
@@ -98,10 +98,10 @@ var _ = Describe("In operation", func() {
 		served(service)
 	})
 
-	It("reports a 422 of the API server, and recovers when the cause goes", func() {
+	It("reports a 422 of the API server, and recovers after the cause is removed", func() {
 		service := routedTo(serviceOf(namespace(), "s", "m"), "/refused")
 		service.Spec.MinReplicas, service.Spec.MaxReplicas = new(int32(5)), new(int32(2))
-		world(service)
+		testCluster(service)
 		routeOf(service) // the refusal of one child does not keep back another
 		Eventually(condition(service, "ConfigValid")).Should(And(
 			HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas"),
@@ -119,7 +119,7 @@ var _ = Describe("In operation", func() {
 	It("does nothing while paused", func() {
 		service := serviceOf(namespace(), "s", "m")
 		service.Annotations = map[string]string{aimservice.PauseAnnotation: "true"}
-		world(service)
+		testCluster(service)
 		noInferenceService(service.Namespace)
 		Expect(read(service).Status.Conditions).To(BeEmpty())
 		Expect(service.Finalizers).To(BeEmpty())
@@ -127,7 +127,7 @@ var _ = Describe("In operation", func() {
 		served(service)
 	})
 
-	It("cleans up when a service goes", func() {
+	It("cleans up when a service is deleted", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		create(readyModel(ns, "m"), weights(readyTemplate(ns, "t", "m")), service)
@@ -135,6 +135,6 @@ var _ = Describe("In operation", func() {
 		Eventually(func() []string { return read(service).Finalizers }).Should(ContainElement(aimservice.CleanupFinalizer))
 		Expect(c.Delete(ctx, service)).To(Succeed())
 		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(service), service)) }).Should(BeTrue())
-		Expect(cachesIn(ns)).To(BeEmpty(), "a cache that never got ready and that nobody uses")
+		Expect(cachesIn(ns)).To(BeEmpty(), "an unused cache that was never ready")
 	})
 })

@@ -196,7 +196,7 @@ spec:
     backendRefs: [{kind: Service, name: ISVC-predictor, namespace: ns, port: 80}]
     timeouts: {request: 1m30s}`},
 		},
-		"an image that no model has": {
+		"an image without a model": {
 			service: `{model: {image: "ghcr.io/silogen/llama-3-8b:v1.2.0"}, runtimeConfigName: mine, serviceAccountName: account, imagePullSecrets: [{name: pull}],
 				routing: {enabled: true, gatewayRef: {name: gw}}}`,
 			want: []string{`
@@ -211,7 +211,7 @@ spec:
     filters: [{type: URLRewrite, urlRewrite: {path: {type: ReplacePrefixMatch, replacePrefixMatch: /}}}]
     backendRefs: [{kind: Service, name: ISVC-predictor, namespace: ns, port: 80}]`},
 		},
-		"a custom model that nobody has": {
+		"a custom model that does not exist yet": {
 			service: `{model: {custom: {baseImage: "ghcr.io/silogen/aim-base:0.7.0", modelSources: [{modelId: Qwen/Qwen3-32B, sourceUri: "hf://Qwen/Qwen3-32B"}],
 				hardware: {gpu: {requests: 1}}}}}`,
 			want: []string{`
@@ -226,7 +226,7 @@ spec:
   modelSources: [{modelId: Qwen/Qwen3-32B, sourceUri: "hf://Qwen/Qwen3-32B"}]
   custom: {hardware: {gpu: {requests: 1}}}`},
 		},
-		"a shared cache that nobody has": {
+		"a shared cache that does not exist yet": {
 			service: `{model: {name: qwen}, template: {name: t}, env: [{name: A, value: service}], storage: {defaultStorageClassName: fast}}`,
 			config:  `{storage: {defaultStorageClassName: slow}, env: [{name: B, value: runtime}]}`,
 			template: `

@@ -61,7 +61,7 @@ func TestSDKIsNeeded(t *testing.T) {
 			}},
 		},
 		"Prune": {
-			reason: "children that are wanted no longer go", off: reconciletest.Without{Prune: true},
+			reason: "unwanted children are deleted", off: reconciletest.Without{Prune: true},
 			service: routedTo(serviceOf(ns, "s", "m"), "/s"),
 			given:   []client.Object{readyModel(ns, "m"), readyTemplate(ns, "t", "m")},
 			standIn: func() reconciletest.StandIn {
@@ -78,7 +78,7 @@ func TestSDKIsNeeded(t *testing.T) {
 			},
 		},
 		"Tracker": {
-			reason: "what was looked for wakes the service when it comes", off: reconciletest.Without{Tracker: true},
+			reason: "a created dependency triggers the service", off: reconciletest.Without{Tracker: true},
 			service: serviceOf(ns, "s", "m"),
 			given:   []client.Object{readyModel(ns, "m")},
 			standIn: func() reconciletest.StandIn {

@@ -74,7 +74,7 @@ var _ = Describe("Frozen dependencies", func() {
 		Entry("not available", aimv1alpha1.AIMStatusNotAvailable, "Pending", "False ModelNotReady: Model "),
 	)
 
-	DescribeTable("a template that is named and not ready",
+	DescribeTable("a named template that is not ready",
 		func(status aimv1alpha1.AIMStatus, wantState, wantCondition string) {
 			for _, cluster := range []bool{false, true} {
 				ns := namespace()
@@ -119,7 +119,7 @@ var _ = Describe("Frozen dependencies", func() {
 		Entry("not available", aimv1alpha1.AIMStatusNotAvailable, "Degraded", "False TemplateNotReady: Template "),
 	)
 
-	It("says that a model is missing, and goes on when it comes", func() {
+	It("reports a missing model, and continues when it is created", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		create(readyTemplate(ns, "t", "m"), service)
@@ -131,7 +131,7 @@ var _ = Describe("Frozen dependencies", func() {
 		Eventually(condition(service, "ConfigValid")).ShouldNot(HavePrefix("False"))
 	})
 
-	It("says that a template name is wrong, and goes on when the template comes", func() {
+	It("reports a missing template, and continues when it is created", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		service.Spec.Template.Name = "wrong"
@@ -143,7 +143,7 @@ var _ = Describe("Frozen dependencies", func() {
 		served(service)
 	})
 
-	It("says that no candidate is ready", func() {
+	It("reports that no candidate is ready", func() {
 		ns := namespace()
 		template := readyTemplate(ns, "t", "m")
 		template.Status.Status = aimv1alpha1.AIMStatusPending
@@ -157,7 +157,7 @@ var _ = Describe("Frozen dependencies", func() {
 		served(service)
 	})
 
-	It("says that a model has no template", func() {
+	It("reports that a model has no template", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		create(readyModel(ns, "m"), service)
@@ -167,7 +167,7 @@ var _ = Describe("Frozen dependencies", func() {
 		served(service)
 	})
 
-	It("names the candidates of an ambiguous choice, and chooses when one is left", func() {
+	It("lists the candidates of an ambiguous selection, and selects when one remains", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		create(readyModel(ns, "m"), readyTemplate(ns, "t1", "m"), readyTemplate(ns, "t2", "m"), service)
@@ -180,7 +180,7 @@ var _ = Describe("Frozen dependencies", func() {
 		Expect(service.Status.ResolvedTemplate.Name).To(Equal("t1"))
 	})
 
-	It("says why candidates were rejected, and how to take one", func() {
+	It("reports why candidates were rejected, and how to allow one", func() {
 		ns := namespace()
 		preview := readyTemplate(ns, "preview", "m")
 		preview.Status.Profile.Metadata.Type = aimv1alpha1.AIMProfileTypePreview
@@ -190,7 +190,7 @@ var _ = Describe("Frozen dependencies", func() {
 			ContainSubstring("1 unoptimized template(s) filtered out. Set allowUnoptimized to use them"), ContainSubstring("UnoptimizedTemplateFiltered")))
 	})
 
-	It("takes a template when a node with its GPU comes", func() {
+	It("selects a template when a node with its GPU is added", func() {
 		ns := namespace()
 		template := readyTemplate(ns, "t", "m")
 		template.Spec.Hardware = &aimv1alpha1.AIMHardwareRequirements{GPU: &aimv1alpha1.AIMGpuRequirements{Model: "MI355X", Requests: 2}}
@@ -215,7 +215,7 @@ var _ = Describe("Frozen dependencies", func() {
 		Expect(service.Status.ResolvedTemplate).To(HaveField("Name", "t"))
 	})
 
-	It("says which models have the image that is asked for", func() {
+	It("lists the models with the requested image", func() {
 		ns := namespace()
 		one, two := readyModel(ns, "one"), readyModel(ns, "two")
 		two.Spec.Image = one.Spec.Image
@@ -231,7 +231,7 @@ var _ = Describe("Frozen dependencies", func() {
 		Expect(service.Status.ResolvedModel.Name).To(Equal("one"))
 	})
 
-	It("needs the runtime config that is named", func() {
+	It("requires the named runtime config", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		service.Spec.RuntimeConfigName = "special"

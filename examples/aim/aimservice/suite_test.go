@@ -126,7 +126,7 @@ func setStatus(object client.Object) {
 		g.Expect(seen.Get(ctx, client.ObjectKeyFromObject(wanted), stored)).To(Succeed())
 		age, err := resourceversion.CompareResourceVersion(stored.GetResourceVersion(), wanted.GetResourceVersion())
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(age).To(BeNumerically(">=", 0), "the operator has not seen it yet")
+		g.Expect(age).To(BeNumerically(">=", 0), "the operator has not observed it yet")
 	}).Should(Succeed())
 }
 

@@ -18,8 +18,8 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// world makes what a service for model m needs, and the service.
-func world(service *aimv1alpha1.AIMService) {
+// testCluster makes what a service for model m needs, and the service.
+func testCluster(service *aimv1alpha1.AIMService) {
 	GinkgoHelper()
 	create(readyModel(service.Namespace, "m"), readyTemplate(service.Namespace, "t", "m"), service)
 }
@@ -60,11 +60,11 @@ func cachesIn(namespace string) []aimv1alpha1.AIMTemplateCache {
 var _ = Describe("Weakness", func() {
 	It("1: the status is not rewritten by passes that change nothing", func() {
 		service := serviceOf(namespace(), "s", "m")
-		world(service)
+		testCluster(service)
 		served(service)
 		before := read(service).DeepCopy()
 		for range 3 {
-			wake(service)
+			trigger(service)
 		}
 		after := read(service)
 		Expect(after.ResourceVersion).To(Equal(before.ResourceVersion))
@@ -75,7 +75,7 @@ var _ = Describe("Weakness", func() {
 
 	It("2: a user's fix reaches the InferenceService while its pod still fails", func() {
 		service := serviceOf(namespace(), "s", "m")
-		world(service)
+		testCluster(service)
 		isvc := inferenceServiceOf(service)
 		pod := podOf(service.Namespace, "p", isvc.Name)
 		pod.Status = corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
@@ -92,9 +92,9 @@ var _ = Describe("Weakness", func() {
 		)))
 	})
 
-	It("3: a pod that was evicted beside a healthy one does no harm", func() {
+	It("3: an evicted pod next to a healthy one does not fail the service", func() {
 		service := serviceOf(namespace(), "s", "m")
-		world(service)
+		testCluster(service)
 		isvc := inferenceServiceOf(service)
 		gone, well := podOf(service.Namespace, "gone", isvc.Name), podOf(service.Namespace, "well", isvc.Name)
 		gone.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"}
@@ -106,9 +106,9 @@ var _ = Describe("Weakness", func() {
 		Eventually(condition(service, "InferenceServicePodsReady")).Should(HavePrefix("True"))
 	})
 
-	It("4 and 16: routing that is switched off leaves no route, condition or status", func() {
+	It("4 and 16: disabled routing leaves no route, condition or status", func() {
 		service := routedTo(serviceOf(namespace(), "s", "m"), "/weakness4")
-		world(service)
+		testCluster(service)
 		route := routeOf(service)
 		makeReady(inferenceServiceOf(service))
 		Eventually(condition(service, "HTTPRouteReady")).Should(HavePrefix("False"))
@@ -121,14 +121,14 @@ var _ = Describe("Weakness", func() {
 
 	It("5: the reference to the model has its namespace", func() {
 		service := serviceOf(namespace(), "s", "m")
-		world(service)
+		testCluster(service)
 		served(service)
 		Expect(service.Status.ResolvedModel).To(HaveField("Namespace", service.Namespace))
 	})
 
 	It("6: an edit of an owned field is repaired, and another manager's field is named", func() {
 		service := serviceOf(namespace(), "s", "m")
-		world(service)
+		testCluster(service)
 		isvc := served(service)
 		Expect(c.Patch(ctx, isvc, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"predictor":{"maxReplicas":7}}}`)))).To(Succeed())
 		Eventually(func() int32 { return read(isvc).Spec.Predictor.MaxReplicas }).Should(BeEquivalentTo(1))
@@ -153,7 +153,7 @@ var _ = Describe("Weakness", func() {
 	It("7: a bad timeout or route does not keep the model from being served", func() {
 		service := routedTo(serviceOf(namespace(), "s", "m"), "/weakness7")
 		service.Spec.Routing.RequestTimeout = &metav1.Duration{Duration: 100e3} // 100us
-		world(service)
+		testCluster(service)
 		isvc := inferenceServiceOf(service)
 		makeReady(isvc)
 		Eventually(condition(service, "HTTPRouteReady")).Should(HavePrefix("False TimeoutInvalid"))
@@ -163,7 +163,7 @@ var _ = Describe("Weakness", func() {
 		Expect(*routeOf(service).Spec.Rules[0].Timeouts.Request).To(BeEquivalentTo("1s500ms"))
 	})
 
-	It("8: services with one prefix, and a.b beside a-b, do not share children", func() {
+	It("8: services with one prefix, such as a.b and a-b, do not share children", func() {
 		ns := namespace()
 		create(readyModel(ns, "m"), readyTemplate(ns, "t", "m"))
 		long := strings.Repeat("a", 50)
@@ -178,7 +178,7 @@ var _ = Describe("Weakness", func() {
 		Expect(names).To(HaveLen(4))
 	})
 
-	It("9: a shared cache is not rewritten by a second service, and outlives the first", func() {
+	It("9: a shared cache is not rewritten by a second service, and remains after the first", func() {
 		ns := namespace()
 		one, two := serviceOf(ns, "one", "m"), serviceOf(ns, "two", "m")
 		one.Spec.Env = []corev1.EnvVar{{Name: "HF_TOKEN", Value: "one"}}
@@ -196,7 +196,7 @@ var _ = Describe("Weakness", func() {
 
 		Expect(c.Delete(ctx, one)).To(Succeed())
 		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(one), one)) }).Should(BeTrue())
-		Expect(cachesIn(ns)).To(HaveLen(1), "two waits for it")
+		Expect(cachesIn(ns)).To(HaveLen(1), "the second service waits for it")
 		Expect(c.Delete(ctx, two)).To(Succeed())
 		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(two), two)) }).Should(BeTrue())
 	})
@@ -248,9 +248,9 @@ var _ = Describe("Weakness", func() {
 		Entry("selected, of the cluster", true, false),
 	)
 
-	It("10: an invalid path template is reported, and the route that was there stays", func() {
+	It("10: an invalid path template is reported, and the existing route is kept", func() {
 		service := routedTo(serviceOf(namespace(), "s", "m"), "/weakness10/{.metadata.name}")
-		world(service)
+		testCluster(service)
 		route := routeOf(service)
 		update(service, func() { service.Spec.Routing.PathTemplate = new("/{.metadata.labels['missing']}") })
 		Eventually(condition(service, "HTTPRouteReady")).Should(And(HavePrefix("False PathTemplateInvalid"), ContainSubstring("missing")))
@@ -269,7 +269,7 @@ var _ = Describe("Weakness", func() {
 		service := serviceOf(ns, "s", "m")
 		service.Spec.RuntimeConfigName = ns
 		create(cluster, upper)
-		world(service)
+		testCluster(service)
 		served(service)
 		Expect(service.Status.ResolvedRuntimeConfig).To(HaveField("Scope", aimv1alpha1.AIMResolutionScopeMerged))
 		Eventually(condition(service, "HTTPRouteReady")).Should(Equal("none"))
@@ -277,7 +277,7 @@ var _ = Describe("Weakness", func() {
 		routeOf(service)
 	})
 
-	It("12: a template that is not available gives a status that the API server takes", func() {
+	It("12: an unavailable template gives a valid status", func() {
 		service := serviceOf(namespace(), "s", "m")
 		service.Spec.Template.Name = "t"
 		template := readyTemplate(service.Namespace, "t", "m")
@@ -289,7 +289,7 @@ var _ = Describe("Weakness", func() {
 
 	It("14: an old event does not fail an InferenceService that is ready", func() {
 		service := serviceOf(namespace(), "s", "m")
-		world(service)
+		testCluster(service)
 		isvc := inferenceServiceOf(service)
 		event := &corev1.Event{
 			ObjectMeta: named(isvc.Namespace, "e"), Type: corev1.EventTypeWarning, Reason: "InternalError", Message: "it broke",
@@ -301,7 +301,7 @@ var _ = Describe("Weakness", func() {
 		running(service)
 	})
 
-	It("15: a service with a custom model is woken by that model, whoever made it", func() {
+	It("15: a service with a custom model is triggered by that model, whichever client created it", func() {
 		ns := namespace()
 		custom := &aimv1alpha1.AIMServiceModelCustom{
 			BaseImage: "ghcr.io/acme/base:1", ModelSources: []aimv1alpha1.AIMModelSource{{ModelID: "acme/m", SourceURI: "hf://acme/m"}},
@@ -346,7 +346,7 @@ var _ = Describe("Weakness", func() {
 		}
 	})
 
-	It("21: volumes come in one order, whatever the order of the artifacts", func() {
+	It("21: volumes have a fixed order, independent of the order of the artifacts", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
 		create(readyModel(ns, "m"), weights(readyTemplate(ns, "t", "m")), service)
@@ -373,7 +373,7 @@ var _ = Describe("Weakness", func() {
 		Expect(read(isvc).Spec.Predictor.Volumes).To(HaveLen(4))
 	})
 
-	It("32: a path that takes every request is refused, and of two services the older has the path", func() {
+	It("32: a path for all requests is rejected, and the older of two services gets the path", func() {
 		ns := namespace()
 		create(readyModel(ns, "m"), readyTemplate(ns, "t", "m"))
 		root := routedTo(serviceOf(ns, "root", "m"), "/___")
@@ -394,14 +394,14 @@ var _ = Describe("Weakness", func() {
 
 	It("33: braces that do not match in a path template are reported", func() {
 		service := routedTo(serviceOf(namespace(), "s", "m"), "/{.metadata.name")
-		world(service)
+		testCluster(service)
 		inferenceServiceOf(service)
 		Eventually(condition(service, "HTTPRouteReady")).Should(HavePrefix("False PathTemplateInvalid"))
 	})
 
 	It("34: the name of an InferenceService starts with a letter", func() {
 		service := serviceOf(namespace(), "1st", "m")
-		world(service)
+		testCluster(service)
 		Expect(inferenceServiceOf(service).Name).To(HavePrefix("x1st-"))
 	})
 })

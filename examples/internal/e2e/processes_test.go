@@ -61,7 +61,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if wrong := writesWithoutLease(entries, w.namespace, nil); len(wrong) > 0 {
-		t.Errorf("%d writes of a process that did not hold the lease:\n%s", len(wrong), wrong)
+		t.Errorf("%d writes of a process without the lease:\n%s", len(wrong), wrong)
 	}
 	w.onceEach(entries)
 }
@@ -365,11 +365,11 @@ func (w *handOver) onceEach(entries environment.AuditEntries) {
 		}
 	}
 	if want := 3 * len(w.texts); len(created) != want {
-		w.Errorf("%d children were made, want %d", len(created), want)
+		w.Errorf("%d children were created, want %d", len(created), want)
 	}
 	for what, times := range created {
 		if times != 1 {
-			w.Errorf("%s %s was made %d times", what.Resource, what.Name, times)
+			w.Errorf("%s %s was created %d times", what.Resource, what.Name, times)
 		}
 	}
 }

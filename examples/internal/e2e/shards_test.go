@@ -80,7 +80,7 @@ func runShards(t *testing.T, server *environment.Environment) {
 		t.Fatal(err)
 	}
 	if wrong := writesWithoutLease(entries, w.namespace, w.shards); len(wrong) > 0 {
-		t.Errorf("%d writes of a process that did not hold the lease of its shard:\n%s", len(wrong), wrong[:min(len(wrong), 20)])
+		t.Errorf("%d writes of a process without the lease of its shard:\n%s", len(wrong), wrong[:min(len(wrong), 20)])
 	}
 	w.requireCreatedOnce(entries)
 	w.requireDivided(entries, owners)

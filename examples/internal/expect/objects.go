@@ -44,7 +44,7 @@ func Objects[T any](t testing.TB, scheme *runtime.Scheme, want string, got ...T)
 		t.Helper()
 		name, object := decode(t, scheme, document)
 		if to[name] != nil {
-			t.Fatalf("%s is there twice", name)
+			t.Fatalf("%s is listed twice", name)
 		}
 		to[name] = object
 	}

@@ -33,6 +33,6 @@ func TestChildren(t *testing.T) {
 		}
 	}
 	if expect.Children(t, clientscheme.Scheme, configMap+"\nimmutable: true", plan) == "" {
-		t.Error("no difference of a field that is missing")
+		t.Error("want a difference for a missing field")
 	}
 }

@@ -155,7 +155,7 @@ func (i *installation) restricted() {
 		Spec:       *i.deployment.Spec.Template.Spec.DeepCopy(),
 	}
 	if err := i.Create(i.Context(), pod, client.DryRunAll); err != nil {
-		i.Errorf("a pod of the Deployment is refused: %v", err)
+		i.Errorf("a pod of the Deployment is rejected: %v", err)
 	}
 	namespace := &corev1.Namespace{}
 	if err := i.Get(i.Context(), client.ObjectKey{Name: pod.Namespace}, namespace); err != nil {
@@ -227,7 +227,7 @@ func (i *installation) samples() (found []*unstructured.Unstructured) {
 	i.Helper()
 	files, err := filepath.Glob("config/samples/*.yaml")
 	if err != nil || len(files) == 0 {
-		i.Fatalf("there are no samples: %v", err)
+		i.Fatalf("no samples found: %v", err)
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file) //nolint:gosec // a sample of the example

@@ -17,14 +17,14 @@ func TestCheck(t *testing.T) {
 		observed   int64
 		agrees     bool
 	}{
-		"ready":                       {list{condition("Ready", "True")}, 2, true},
-		"ready, and still at it":      {list{condition("Ready", "True"), condition("Reconciling", "True")}, 2, false},
-		"not ready, and nothing else": {list{condition("Ready", "False")}, 2, true},
-		"failed":                      {list{condition("Ready", "False"), condition("Stalled", "True")}, 2, true},
-		"failed, and still at it":     {list{condition("Reconciling", "True"), condition("Stalled", "True")}, 2, false},
-		"no readiness":                {list{condition("Available", "True")}, 2, false},
-		"of another generation":       {list{condition("Ready", "True")}, 1, true},
-		"nobody has looked":           {nil, 0, true},
+		"ready":                               {list{condition("Ready", "True")}, 2, true},
+		"ready and reconciling":               {list{condition("Ready", "True"), condition("Reconciling", "True")}, 2, false},
+		"not ready without another condition": {list{condition("Ready", "False")}, 2, true},
+		"failed":                              {list{condition("Ready", "False"), condition("Stalled", "True")}, 2, true},
+		"failed and reconciling":              {list{condition("Reconciling", "True"), condition("Stalled", "True")}, 2, false},
+		"no readiness":                        {list{condition("Available", "True")}, 2, false},
+		"of another generation":               {list{condition("Ready", "True")}, 1, true},
+		"not observed":                        {nil, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -33,7 +33,7 @@ func TestCheck(t *testing.T) {
 				"status": map[string]any{"observedGeneration": c.observed, "conditions": c.conditions},
 			}}
 			if err := check(owner); (err == nil) != c.agrees {
-				t.Errorf("agrees is %v, want %v: %v", err == nil, c.agrees, err)
+				t.Errorf("ok = %v, want %v: %v", err == nil, c.agrees, err)
 			}
 		})
 	}

@@ -26,7 +26,7 @@ workqueue_adds_total{controller="idle",name="idle",priority="0"} 7
 		t.Errorf("error %v; busy (-want +got):\n%s", err, diff)
 	}
 	if _, err := parseBusy(strings.NewReader(`workqueue_depth{controller="c"} x`)); err == nil {
-		t.Error("a depth that is no number is no error")
+		t.Error("want an error for an invalid depth")
 	}
 }
 

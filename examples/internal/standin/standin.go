@@ -17,8 +17,8 @@ import (
 
 // Main is the main function of a stub: it repeats its work until it is interrupted. It prints errors to stderr and retries.
 func Main(addToScheme func(*runtime.Scheme) error, play func(context.Context, client.Client) error) {
-	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "the cluster to play in")
-	interval := flag.Duration("interval", time.Second, "how often to look")
+	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "the cluster to run in")
+	interval := flag.Duration("interval", time.Second, "the polling interval")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *kubeconfig, *interval, addToScheme, play)

@@ -79,7 +79,7 @@ func TestScenarios(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(scenariosFile)
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skipf("the recorded requests are not there: %v", err)
+		t.Skipf("the recorded requests are missing: %v", err)
 	}
 	var all []json.RawMessage
 	if err == nil {
@@ -237,7 +237,7 @@ func differences(want expectation, got *httptest.ResponseRecorder, stubs map[str
 	}
 	for _, name := range want.HeadersAbsent {
 		if got.Header().Get(name) != "" {
-			report("header %s is there", name)
+			report("header %s is set", name)
 		}
 	}
 	if want.Text != nil && string(text) != *want.Text {
@@ -318,7 +318,7 @@ func matches(path string, want, got any, report func(string, ...any)) bool {
 			}
 			for _, name := range value.([]any) {
 				if _, there := g[name.(string)]; there {
-					report("%s.%s is there", path, name)
+					report("%s.%s is set", path, name)
 					fine = false
 				}
 			}

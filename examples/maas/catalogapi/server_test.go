@@ -29,13 +29,13 @@ func TestIdentity(t *testing.T) {
 		header http.Header
 		want   int
 	}{
-		"one line each":      {http.Header{username: {"ann"}, group: {`["a"]`}}, http.StatusOK},
-		"no groups":          {http.Header{username: {"ann"}, group: {`[]`}}, http.StatusOK},
-		"a second user":      {http.Header{username: {"root", "ann"}, group: {`["a"]`}}, http.StatusUnauthorized},
-		"the same one twice": {http.Header{username: {"ann", "ann"}, group: {`["a"]`}}, http.StatusUnauthorized},
-		"a second group":     {http.Header{username: {"ann"}, group: {`["admins"]`, `["a"]`}}, http.StatusUnauthorized},
-		"groups are missing": {http.Header{username: {"ann"}}, http.StatusUnauthorized},
-		"groups are null":    {http.Header{username: {"ann"}, group: {`null`}}, http.StatusUnauthorized},
+		"one header line each": {http.Header{username: {"ann"}, group: {`["a"]`}}, http.StatusOK},
+		"no groups":            {http.Header{username: {"ann"}, group: {`[]`}}, http.StatusOK},
+		"a second user":        {http.Header{username: {"root", "ann"}, group: {`["a"]`}}, http.StatusUnauthorized},
+		"one user twice":       {http.Header{username: {"ann", "ann"}, group: {`["a"]`}}, http.StatusUnauthorized},
+		"a second group":       {http.Header{username: {"ann"}, group: {`["admins"]`, `["a"]`}}, http.StatusUnauthorized},
+		"groups are missing":   {http.Header{username: {"ann"}}, http.StatusUnauthorized},
+		"groups are null":      {http.Header{username: {"ann"}, group: {`null`}}, http.StatusUnauthorized},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/subscriptions", nil)
 		for name, lines := range tc.header {
@@ -122,12 +122,12 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	if reached != nil {
-		t.Errorf("the token has reached %v", reached)
+		t.Errorf("the token was sent to %v", reached)
 	}
 }
 
-// TestOfGateway: a URL is the gateway's if its scheme is https and its host is one of a listener, or an address.
-func TestOfGateway(t *testing.T) {
+// TestGatewayHost: a URL is the gateway's if its scheme is https and its host is one of a listener, or an address.
+func TestGatewayHost(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
 	if err := models.AddToScheme(scheme); err != nil {

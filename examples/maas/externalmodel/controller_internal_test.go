@@ -18,15 +18,15 @@ func TestAnnotations(t *testing.T) {
 		port        int32 // 0 is an error
 		secure      bool
 	}{
-		"none":              {nil, defaultPort, true},
-		"port":              {map[string]string{portAnnotation: "8080"}, 8080, true},
-		"largest port":      {map[string]string{portAnnotation: "65535"}, 65535, true},
-		"port out of range": {map[string]string{portAnnotation: "65536"}, 0, true},
-		"port zero":         {map[string]string{portAnnotation: "0"}, 0, true},
-		"port of letters":   {map[string]string{portAnnotation: "https"}, 0, true},
-		"without TLS":       {map[string]string{tlsAnnotation: "false"}, defaultPort, false},
-		"with TLS":          {map[string]string{tlsAnnotation: "true"}, defaultPort, true},
-		"TLS perhaps":       {map[string]string{tlsAnnotation: "perhaps"}, 0, true},
+		"none":                   {nil, defaultPort, true},
+		"port":                   {map[string]string{portAnnotation: "8080"}, 8080, true},
+		"largest port":           {map[string]string{portAnnotation: "65535"}, 65535, true},
+		"port out of range":      {map[string]string{portAnnotation: "65536"}, 0, true},
+		"port zero":              {map[string]string{portAnnotation: "0"}, 0, true},
+		"port is not a number":   {map[string]string{portAnnotation: "https"}, 0, true},
+		"without TLS":            {map[string]string{tlsAnnotation: "false"}, defaultPort, false},
+		"with TLS":               {map[string]string{tlsAnnotation: "true"}, defaultPort, true},
+		"invalid TLS annotation": {map[string]string{tlsAnnotation: "perhaps"}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -51,20 +51,20 @@ func TestFinalize(t *testing.T) {
 	}
 	controls := true
 	obs := &observation{policies: []unstructured.Unstructured{
-		policy("left over", nil),
+		policy("remaining children", nil),
 		policy("opted out", map[string]string{models.OptOutAnnotation: "false"}),
 		policy("of a group", map[string]string{apply.GroupAnnotation: "x"}),
 		policy("controlled", nil, metav1.OwnerReference{UID: "1", Controller: &controls}),
 	}}
 	plan, err := (&Reconciler{}).Finalize(t.Context(), reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef]{}, obs)
 	if err != nil || plan.RequeueAfter != models.LeaveInterval {
-		t.Errorf("%v, looks again after %s, want %s", err, plan.RequeueAfter, models.LeaveInterval)
+		t.Errorf("%v, requeues after %s, want %s", err, plan.RequeueAfter, models.LeaveInterval)
 	}
 	var got []string
 	for _, d := range plan.Deletes {
 		got = append(got, d.Object.GetName())
 	}
-	if want := []string{"left over"}; !slices.Equal(got, want) {
+	if want := []string{"remaining children"}; !slices.Equal(got, want) {
 		t.Errorf("deletes %q, want %q", got, want)
 	}
 }

@@ -19,11 +19,11 @@ func TestServed(t *testing.T) {
 	m := Model{Key: Key("llm", "chat")}
 	m.Ref.Value, m.Route.Value = &maasv1alpha1.MaaSModelRef{}, &gatewayv1.HTTPRoute{}
 	if !m.Served() {
-		t.Errorf("a model with a route is not served: %s", m.Gone())
+		t.Errorf("a model with a route counts as missing: %s", m.Gone())
 	}
 	m.Ref.Value.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 	if m.Served() || m.Gone() == "" {
-		t.Error("a model that is being deleted counts")
+		t.Error("a model that is being deleted counts as existing")
 	}
 }
 
@@ -59,12 +59,12 @@ func TestTally(t *testing.T) {
 		want   maasv1alpha1.Phase
 		reason maasv1alpha1.Reason
 	}{
-		"without a spec":       {Tally{}, maasv1alpha1.PhaseFailed, maasv1alpha1.ReasonReconcileFailed},
-		"well":                 {Tally{All: 2}, maasv1alpha1.PhaseActive, maasv1alpha1.ReasonReconciled},
-		"one without a model":  {Tally{All: 2, Missing: 1}, maasv1alpha1.PhaseDegraded, maasv1alpha1.ReasonPartialFailure},
-		"none with a model":    {Tally{All: 2, Missing: 2}, maasv1alpha1.PhaseFailed, maasv1alpha1.ReasonReconcileFailed},
-		"one without a policy": {Tally{All: 2, Unready: 1}, maasv1alpha1.PhaseDegraded, maasv1alpha1.ReasonPartialFailure},
-		"refused":              {Tally{All: 2, Missing: 1, Failed: "too many"}, maasv1alpha1.PhaseFailed, maasv1alpha1.ReasonReconcileFailed},
+		"without a spec":             {Tally{}, maasv1alpha1.PhaseFailed, maasv1alpha1.ReasonReconcileFailed},
+		"well":                       {Tally{All: 2}, maasv1alpha1.PhaseActive, maasv1alpha1.ReasonReconciled},
+		"one policy without a model": {Tally{All: 2, Missing: 1}, maasv1alpha1.PhaseDegraded, maasv1alpha1.ReasonPartialFailure},
+		"no policy with a model":     {Tally{All: 2, Missing: 2}, maasv1alpha1.PhaseFailed, maasv1alpha1.ReasonReconcileFailed},
+		"one model without a policy": {Tally{All: 2, Unready: 1}, maasv1alpha1.PhaseDegraded, maasv1alpha1.ReasonPartialFailure},
+		"refused":                    {Tally{All: 2, Missing: 1, Failed: "too many"}, maasv1alpha1.PhaseFailed, maasv1alpha1.ReasonReconcileFailed},
 	} {
 		cm := conditions.NewManager(nil, 1, time.Unix(1, 0))
 		got := c.tally.Announce(cm)

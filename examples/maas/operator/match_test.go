@@ -24,11 +24,11 @@ func (m memory) differs(path string, want, have any) string {
 	case []any:
 		actual, ok := have.([]any)
 		if !ok {
-			return fmt.Sprintf("%s: %v is no list", path, have)
+			return fmt.Sprintf("%s: %v is not a list", path, have)
 		}
 		for i, element := range want {
 			if !slices.ContainsFunc(actual, func(a any) bool { return m.differs(path, element, a) == "" }) {
-				return fmt.Sprintf("%s[%d]: nothing like %v in %v", path, i, element, actual)
+				return fmt.Sprintf("%s[%d]: no item matches %v in %v", path, i, element, actual)
 			}
 		}
 		return ""
@@ -48,7 +48,7 @@ func (m memory) differs(path string, want, have any) string {
 func (m memory) mapDiffers(path string, want map[string]any, have any) string {
 	actual, ok := have.(map[string]any)
 	if !ok && have != nil {
-		return fmt.Sprintf("%s: %v is no object", path, have)
+		return fmt.Sprintf("%s: %v is not an object", path, have)
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		value := want[key]

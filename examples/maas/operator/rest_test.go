@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-var _ = Describe("The operator at rest", func() {
+var _ = Describe("The operator in steady state", func() {
 	It("sends nothing while the platform is installed, and subscriptions and an auth policy share a model", func(ctx context.Context) {
 		DeferCleanup(func(ctx context.Context) {
 			shipped.start()

@@ -36,10 +36,10 @@ func single(of func(t *testing.T) reconciletest.System) func(t *testing.T) recon
 }
 
 // given is a system in another world.
-func given(of func(t *testing.T) reconciletest.System, world string) func(t *testing.T) reconciletest.System {
+func given(of func(t *testing.T) reconciletest.System, testCluster string) func(t *testing.T) reconciletest.System {
 	return func(t *testing.T) reconciletest.System {
 		s := of(t)
-		s.GivenYAML = world
+		s.GivenYAML = testCluster
 		return s
 	}
 }

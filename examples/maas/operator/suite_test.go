@@ -183,10 +183,10 @@ func cleanPlatform(ctx context.Context) {
 			}
 			g.Expect(list.Items).To(BeEmpty(), kind)
 		}
-		anew := &maasv1alpha1.Tenant{}
-		g.Expect(c.Get(ctx, key, anew)).To(Succeed())
-		g.Expect(anew.UID).NotTo(Equal(tenant.UID))
-		g.Expect(string(anew.Status.Phase)).To(Equal("Failed"), "it has no database")
+		recreated := &maasv1alpha1.Tenant{}
+		g.Expect(c.Get(ctx, key, recreated)).To(Succeed())
+		g.Expect(recreated.UID).NotTo(Equal(tenant.UID))
+		g.Expect(string(recreated.Status.Phase)).To(Equal("Failed"), "it has no database")
 	}).WithTimeout(patience).WithPolling(50 * time.Millisecond).Should(Succeed())
 }
 

@@ -86,7 +86,7 @@ func acceptRoute(ctx context.Context, c client.Client, route *unstructured.Unstr
 		}
 		entry, ok := status["status"].(map[string]any)
 		if !ok {
-			return fmt.Errorf("status of parent %v of route %s is no object", parent, route.GetName())
+			return fmt.Errorf("status of parent %v of route %s is not an object", parent, route.GetName())
 		}
 		entry["parentRef"], entry["controllerName"] = parent, "standin.example.com/gateway"
 		statuses = append(statuses, entry)
@@ -98,7 +98,7 @@ func acceptRoute(ctx context.Context, c client.Client, route *unstructured.Unstr
 func gatewayExists(ctx context.Context, c client.Client, namespace string, parent any) (bool, error) {
 	fields, ok := parent.(map[string]any)
 	if !ok {
-		return false, fmt.Errorf("parent %v of a route is no object", parent)
+		return false, fmt.Errorf("parent %v of a route is not an object", parent)
 	}
 	name, _, _ := unstructured.NestedString(fields, "name")
 	if other, found, _ := unstructured.NestedString(fields, "namespace"); found {

@@ -282,7 +282,7 @@ func TestPods(t *testing.T) {
 	other.Gateway.Name = "other"
 	for _, o := range rendered(t, other) {
 		if kindOf(o) == "Deployment" && o.GetName() == apiName && hashOf(t, o) == hash {
-			t.Error("the API does not restart with other parameters")
+			t.Error("the API does not restart when parameters change")
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (e *Events) Watch(ctx context.Context, opened func(), changed func(Event)) 
 				return err
 			}
 		} else if err := e.clients.Drop(session); err != nil {
-			log.FromContext(ctx).Info("the connection to etcd could not be closed", "error", err.Error())
+			log.FromContext(ctx).Info("cannot close the connection to etcd", "error", err.Error())
 		}
 		select {
 		case <-stale:
@@ -129,7 +129,7 @@ func (e *Events) follow(ctx context.Context, stale <-chan struct{}, m *mesh, ope
 		session, m.target.fingerprint, func() (*clientv3.Client, error) { return clientv3.New(m.target.client) },
 	)
 	if err != nil {
-		log.FromContext(ctx).Info("etcd cannot be followed until its Secret changes", "error", err.Error())
+		log.FromContext(ctx).Info("cannot watch etcd until its Secret changes", "error", err.Error())
 		return nil
 	}
 	defer done()
@@ -194,7 +194,7 @@ func (r reading) run(ctx context.Context) error {
 func (r reading) emit(ctx context.Context, key string, value []byte, deleted bool) {
 	event, ok, err := r.event(key, value, deleted)
 	if err != nil {
-		log.FromContext(ctx).Info("a record in etcd is ignored", "key", key, "error", err.Error())
+		log.FromContext(ctx).Info("ignoring a record in etcd", "key", key, "error", err.Error())
 	}
 	if ok {
 		r.changed(event)
@@ -221,7 +221,7 @@ func (r reading) list(ctx context.Context) (revision int64, err error) {
 			return 0, ctx.Err()
 		}
 		if r.shouldLog(pause) {
-			log.FromContext(ctx).Info("etcd cannot be read, it is tried again", "after", pause.String(), "error", err.Error())
+			log.FromContext(ctx).Info("cannot read etcd, retrying", "after", pause.String(), "error", err.Error())
 		}
 		select {
 		case <-ctx.Done():

@@ -118,13 +118,13 @@ func TestWatch(t *testing.T) {
 				t.Error(err)
 			}
 		case <-time.After(30 * time.Second):
-			t.Fatal("the stream goes on")
+			t.Fatal("the stream continues")
 		}
 	}
 }
 
-// TestWatchBeforeThereIsOne: an etcd that comes later than the operator is followed from then on.
-func TestWatchBeforeThereIsOne(t *testing.T) {
+// TestWatchWithoutAStream: an etcd that comes later than the operator is followed from then on.
+func TestWatchWithoutAStream(t *testing.T) {
 	t.Parallel()
 	s := store.New(t)
 	s.Put("r/mm/svc/vmodels/m", `{"o":"ksp"}`)
@@ -157,15 +157,15 @@ func TestTargets(t *testing.T) {
 			map[string]string{etcd.Key: `{"endpoints":" , "}`},
 			"Secret n/s, key etcd_connection: endpoints is empty: want URLs such as http://etcd:2379, with commas between them",
 		},
-		"a key without its pair": {
+		"a key without a certificate": {
 			map[string]string{etcd.Key: `{"endpoints":"https://e:1","client_key":"k"}`},
 			"Secret n/s, key etcd_connection: client_key and client_certificate: want both or none",
 		},
-		"a file that is missing": {
+		"a missing file": {
 			map[string]string{etcd.Key: `{"endpoints":"https://e:1","certificate_file":"ca"}`},
 			"Secret n/s: key ca, which etcd_connection names, is missing",
 		},
-		"a file that is no PEM": {
+		"a file that is not PEM": {
 			map[string]string{etcd.Key: `{"endpoints":"http://e:1","certificate_file":"ca"}`, "ca": "secret"},
 			"Secret n/s, key etcd_connection: certificate: want certificates in PEM",
 		},

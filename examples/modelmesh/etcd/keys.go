@@ -71,7 +71,7 @@ func sourceOf(value []byte, deleted bool) (string, error) {
 	case deleted && len(value) == 0:
 		return "", nil
 	case json.Unmarshal(value, &record) != nil:
-		return "", fmt.Errorf("the record of a vmodel: want JSON, got %d bytes of something else", len(value))
+		return "", fmt.Errorf("the record of a vmodel: want JSON, got %d other bytes", len(value))
 	case record.Owner == "":
 		return defaultSource, nil
 	}

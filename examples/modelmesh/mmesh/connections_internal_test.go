@@ -24,13 +24,13 @@ func TestAbsent(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"a server listens":         {nil, false},
-		"refused":                  {refused, true},
-		"a name without addresses": {&net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}, true},
-		"the DNS does not answer":  {&net.DNSError{IsTimeout: true, IsTemporary: true}, false},
-		"no route":                 {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EHOSTUNREACH)}, false},
-		"too slow":                 {context.DeadlineExceeded, false},
-		"a text alone":             {errors.New("connection refused"), false},
+		"a server listens":              {nil, false},
+		"refused":                       {refused, true},
+		"a host name without addresses": {&net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}, true},
+		"the DNS does not respond":      {&net.DNSError{IsTimeout: true, IsTemporary: true}, false},
+		"no route":                      {&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.EHOSTUNREACH)}, false},
+		"too slow":                      {context.DeadlineExceeded, false},
+		"only a message":                {errors.New("connection refused"), false},
 	} {
 		if got := isAbsent(tc.err); got != tc.want {
 			t.Errorf("%s: absent is %t, want %t", name, got, tc.want)
@@ -56,7 +56,7 @@ func TestNoInstances(t *testing.T) {
 		want   bool
 	}{
 		"a listener that is closed":      {target: "dns:///" + environment.FreeAddress(t), want: true},
-		"a name without addresses":       {target: headless, dns: dnsNoData, want: true},
+		"a host name without addresses":  {target: headless, dns: dnsNoData, want: true},
 		"a name that does not exist":     {target: headless, dns: dnsNotFound, want: true},
 		"the DNS fails":                  {target: headless, dns: dnsFails},
 		"a server that ends connections": {target: "dns:///" + listen(t, net.Conn.Close)},

@@ -27,7 +27,7 @@ func (codec) Name() string { return "proto" }
 func (codec) Marshal(v any) ([]byte, error) {
 	m, ok := v.(message)
 	if !ok {
-		return nil, fmt.Errorf("send %T: it is no message of ModelMesh", v)
+		return nil, fmt.Errorf("send %T: not a message of ModelMesh", v)
 	}
 	return m.marshal(), nil
 }
@@ -36,7 +36,7 @@ func (codec) Marshal(v any) ([]byte, error) {
 func (codec) Unmarshal(data []byte, v any) error {
 	m, ok := v.(message)
 	if !ok {
-		return fmt.Errorf("receive %T: it is no message of ModelMesh", v)
+		return fmt.Errorf("receive %T: not a message of ModelMesh", v)
 	}
 	return unmarshal(data, m)
 }

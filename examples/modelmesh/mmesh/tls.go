@@ -56,7 +56,7 @@ func tlsConfig(name string, secret *corev1.Secret) (config *tls.Config, fingerpr
 	return config, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-var errNotRead = errors.New("it was not read yet")
+var errNotRead = errors.New("not read yet")
 
 // of returns the configuration for the Secret of the name.
 func (i *identity) of(name string) (*tls.Config, string, error) {

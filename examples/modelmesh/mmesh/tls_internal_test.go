@@ -32,7 +32,7 @@ func TestSecure(t *testing.T) {
 			call := func() error {
 				return connections.Call(t.Context(), "n", Target{Address: "dns:///x:1", TLS: "s"}, func(context.Context, Client) error { return nil })
 			}
-			if err := call(); err == nil || !strings.Contains(err.Error(), "was not read yet") {
+			if err := call(); err == nil || !strings.Contains(err.Error(), "not read yet") {
 				t.Errorf("before: %v", err)
 			}
 			if err := connections.Secure("s", c.secret); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -66,10 +66,10 @@ func TestNewCertificate(t *testing.T) {
 	before, after := certified(t), certified(t)
 	first := connection(before)
 	if connection(before) != first {
-		t.Error("the certificate is the same, the connection is not")
+		t.Error("the connection changed without a change of the certificate")
 	}
 	if connection(after) == first {
-		t.Error("the connection is that of the certificate before")
+		t.Error("the connection uses the previous certificate")
 	}
 }
 

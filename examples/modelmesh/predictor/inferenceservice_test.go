@@ -42,7 +42,7 @@ func (w *installation) read(o *unstructured.Unstructured) *unstructured.Unstruct
 }
 
 var _ = Describe("InferenceService", func() {
-	It("leaves those of KServe alone, gives one up that ModelMesh no longer serves, and keeps the model of one that is invalid", func(ctx context.Context) {
+	It("ignores InferenceServices of KServe, releases one that ModelMesh no longer serves, and keeps the model of an invalid one", func(ctx context.Context) {
 		w := newInstallation(ctx)
 		serverless, service := serviceOf("serverless", "Serverless"), serviceOf("mesh", "ModelMesh")
 		for _, o := range []*unstructured.Unstructured{serverless, service} {
@@ -88,9 +88,9 @@ func TestSpecOf(t *testing.T) {
 		"two places": {
 			predictor: `{"onnx":{"storageUri":"s3://b/p","storage":{"path":"p"}}}`, err: "exactly one of storageUri and storage.path",
 		},
-		"a scheme that nobody has": {predictor: `{"onnx":{"storageUri":"ftp://b/p"}}`, err: "want one of the schemes"},
-		"no scheme":                {predictor: `{"onnx":{"storageUri":"b/p"}}`, err: "want one of the schemes"},
-		"a broken URI":             {predictor: `{"onnx":{"storageUri":"s3://%zz"}}`, err: "storageUri"},
+		"an unsupported scheme": {predictor: `{"onnx":{"storageUri":"ftp://b/p"}}`, err: "want one of the schemes"},
+		"no scheme":             {predictor: `{"onnx":{"storageUri":"b/p"}}`, err: "want one of the schemes"},
+		"a broken URI":          {predictor: `{"onnx":{"storageUri":"s3://%zz"}}`, err: "storageUri"},
 		"a runtime and a model": {
 			predictor:   `{"model":{"modelFormat":{"name":"a"},"storageUri":"s3://b/p"}}`,
 			annotations: map[string]string{"serving.kserve.io/servingRuntime": "r"}, err: "servingRuntime",

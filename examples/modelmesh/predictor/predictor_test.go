@@ -67,7 +67,7 @@ func TestPredictor(t *testing.T) {
 }
 
 var _ = Describe("Predictor", func() {
-	It("is silent at rest, follows a load to its end, and takes its model with it", func(ctx context.Context) {
+	It("sends nothing in steady state, follows a load to its end, and deletes its model", func(ctx context.Context) {
 		w := newInstallation(ctx)
 		w.create(predictorOf("silent"))
 		w.status("silent", map[string]any{"activeModelState": "Loading", "available": true})

@@ -61,16 +61,16 @@ func TestPoll(t *testing.T) {
 		failed         error
 		want           time.Duration
 	}{
-		"no model":                {},
-		"loaded":                  {active: &mmesh.Model{State: mmesh.Loaded}},
-		"loads":                   {active: &mmesh.Model{State: mmesh.Loading}, want: time.Second},
-		"the next one loads":      {active: &mmesh.Model{State: mmesh.Loaded}, target: &mmesh.Model{State: mmesh.Loading}, want: time.Second},
-		"waits for a pod":         {active: waits, want: 3 * time.Second},
-		"the next one waits":      {active: &mmesh.Model{State: mmesh.Loading}, target: waits, want: 3 * time.Second},
-		"no pod of ModelMesh":     {noInstances: true, want: 3 * time.Second},
-		"ModelMesh is not there":  {failed: errors.New("away"), want: 3 * time.Second},
-		"no runtime, ever":        {active: &mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{noPodsPrefix + "mt:onnx [_no_runtime]"}}},
-		"failed to load for good": {active: &mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{"broken"}}},
+		"no model":                   {},
+		"loaded":                     {active: &mmesh.Model{State: mmesh.Loaded}},
+		"loads":                      {active: &mmesh.Model{State: mmesh.Loading}, want: time.Second},
+		"the next model loads":       {active: &mmesh.Model{State: mmesh.Loaded}, target: &mmesh.Model{State: mmesh.Loading}, want: time.Second},
+		"waits for a pod":            {active: waits, want: 3 * time.Second},
+		"the next model waits":       {active: &mmesh.Model{State: mmesh.Loading}, target: waits, want: 3 * time.Second},
+		"no pod of ModelMesh":        {noInstances: true, want: 3 * time.Second},
+		"ModelMesh is not installed": {failed: errors.New("away"), want: 3 * time.Second},
+		"no compatible runtime":      {active: &mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{noPodsPrefix + "mt:onnx [_no_runtime]"}}},
+		"failed to load permanently": {active: &mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{"broken"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -121,14 +121,14 @@ func TestCallFails(t *testing.T) {
 		err  error
 		want result
 	}{
-		"no pod runs":      {fmt.Errorf("%w: %w", mmesh.ErrNoInstances, status.Error(codes.Unavailable, "")), result{NoInstances: true}},
-		"unavailable":      {status.Error(codes.Unavailable, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
-		"too slow":         {status.Error(codes.DeadlineExceeded, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
-		"other source":     {status.Error(codes.AlreadyExists, ""), result{Category: health.Conflict, Reason: "OwnedByAnotherSource"}},
-		"refused":          {status.Error(codes.PermissionDenied, ""), result{Category: health.Auth, Reason: "ModelMeshRefused"}},
-		"an error of gRPC": {status.Error(codes.Internal, ""), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
-		"an error of ours": {errors.New("no certificate"), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
-		"a text of the DNS": {
+		"no pod runs":              {fmt.Errorf("%w: %w", mmesh.ErrNoInstances, status.Error(codes.Unavailable, "")), result{NoInstances: true}},
+		"unavailable":              {status.Error(codes.Unavailable, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
+		"too slow":                 {status.Error(codes.DeadlineExceeded, ""), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"}},
+		"other source":             {status.Error(codes.AlreadyExists, ""), result{Category: health.Conflict, Reason: "OwnedByAnotherSource"}},
+		"refused":                  {status.Error(codes.PermissionDenied, ""), result{Category: health.Auth, Reason: "ModelMeshRefused"}},
+		"an error of gRPC":         {status.Error(codes.Internal, ""), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
+		"an error of the operator": {errors.New("no certificate"), result{Category: health.Unknown, Reason: "ModelMeshFailed"}},
+		"a DNS message": {
 			status.Error(codes.Unavailable, "no such host"), result{Category: health.Infrastructure, Reason: "ModelMeshUnavailable"},
 		},
 	} {
@@ -152,8 +152,8 @@ func TestCallFails(t *testing.T) {
 	}
 }
 
-// TestEventsOfNobody: an event that does not say whose the vmodel was counts for each source, that of another source for none but it.
-func TestEventsOfNobody(t *testing.T) {
+// TestEventsOfDeletedOwners: an event that does not say whose the vmodel was counts for each source, that of another source for none but it.
+func TestEventsOfDeletedOwners(t *testing.T) {
 	t.Parallel()
 	s := store.New(t)
 	target, err := etcd.NewTarget(&corev1.Secret{Data: map[string][]byte{etcd.Key: []byte(`{"endpoints":"` + s.URL + `","root_prefix":"r"}`)}})
@@ -182,7 +182,7 @@ func TestEventsOfNobody(t *testing.T) {
 		case event := <-heard:
 			got[event]++
 		case <-time.After(30 * time.Second):
-			t.Fatalf("heard %v, want three events", got)
+			t.Fatalf("received %v, want three events", got)
 		}
 	}
 	want := map[string]int{"ksp n/gone": 1, "isvc n/gone": 1, "isvc n/last": 1}
@@ -191,8 +191,8 @@ func TestEventsOfNobody(t *testing.T) {
 	}
 }
 
-// TestRemoveWithoutAModelMesh: a vmodel of a ModelMesh that no longer exists is not removed by a call.
-func TestRemoveWithoutAModelMesh(t *testing.T) {
+// TestRemoveWithoutModelMesh: a vmodel of a ModelMesh that no longer exists is not removed by a call.
+func TestRemoveWithoutModelMesh(t *testing.T) {
 	t.Parallel()
 	unreadable := errors.New("the namespace cannot be read")
 	for name, test := range map[string]struct {

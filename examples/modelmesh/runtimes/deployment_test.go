@@ -173,7 +173,7 @@ func TestDeployment(t *testing.T) {
 		},
 		"adapter without endpoint": {plain, built, nil, "spec/template/spec/containers/@mm/env/@INTERNAL_GRPC_PORT/value", "8085"},
 		"custom":                   {plain, custom, nil, "spec/template/spec/containers/*/name", []any{"srv", "mm", "puller"}},
-		"own mount beside two claims": {
+		"own mount next to two claims": {
 			plain, custom, []string{"a", "b"}, "spec/template/spec/containers/@srv/volumeMounts/*/name", []any{"models-dir", "a", "b", "own"},
 		},
 		"size of the models": {plain, custom, nil, "spec/template/spec/volumes/@models-dir/emptyDir/sizeLimit", "1536Mi"},
@@ -195,12 +195,12 @@ func TestDeployment(t *testing.T) {
 			"spec/template/spec/imagePullSecrets/*/name",
 			[]any{"a", "b", "c"},
 		},
-		"every term asks for a processor": {
+		"every term requires a processor": {
 			plain, custom + `,"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Exists"}]},{"matchExpressions":[{"key":"b","operator":"Exists"}]}]}}}`, nil,
 			"spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/*/matchExpressions/*/key",
 			[]any{[]any{"a", "kubernetes.io/arch"}, []any{"b", "kubernetes.io/arch"}},
 		},
-		"the store is the mesh's": {
+		"the mesh sets the store": {
 			plain + "internalModelMeshEnvVars: [{name: KV_STORE, value: x}, {name: MM_METRICS, value: x}]\n", custom, nil,
 			"spec/template/spec/containers/@mm/env/@KV_STORE/value", "etcd:/opt/kserve/mmesh/etcd/etcd_connection",
 		},
@@ -231,7 +231,7 @@ func TestRefusals(t *testing.T) {
 		"a port too large": {`"grpcEndpoint":"port:70000","containers":[]`, "Invaid Endpoint: port:70000"},
 		"an adapter on a socket": {
 			`"grpcEndpoint":"unix:/a/b","builtInAdapter":{"serverType":"triton"},"containers":[{"name":"triton"}]`,
-			"want port:<number> beside spec.builtInAdapter",
+			"want port:<number> together with spec.builtInAdapter",
 		},
 		"an unknown server": {`"builtInAdapter":{"serverType":"x"},"containers":[]`, "unrecognized built-in runtime server type x"},
 		"a reserved port": {
@@ -248,7 +248,7 @@ func TestRefusals(t *testing.T) {
 		"a prefix of the mesh": {
 			`"containers":[],"volumes":[{"name":"mm-x"}]`, `volume cannot start with "mm-", which is reserved for internal use`,
 		},
-		"a container twice": {`"grpcEndpoint":"port:1","containers":[{"name":"a"},{"name":"a"}]`, `container "a" is there twice`},
+		"a container twice": {`"grpcEndpoint":"port:1","containers":[{"name":"a"},{"name":"a"}]`, `container "a" is defined twice`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

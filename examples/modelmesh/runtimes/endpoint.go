@@ -51,7 +51,7 @@ func (r *Runtime) endpoints() (endpoints, error) {
 		management.port = defaultAdapterPort
 	}
 	if r.Spec.BuiltInAdapter != nil && management.port == "" {
-		return endpoints{}, fmt.Errorf("spec.grpcEndpoint: %q; want port:<number> beside spec.builtInAdapter", *r.Spec.GRPCEndpoint)
+		return endpoints{}, fmt.Errorf("spec.grpcEndpoint: %q; want port:<number> together with spec.builtInAdapter", *r.Spec.GRPCEndpoint)
 	}
 	all := endpoints{management: management, data: data}
 	for _, e := range []endpoint{management, data} {

@@ -85,7 +85,7 @@ func TestPods(t *testing.T) {
 			config: "podsPerRuntime: 3\nscaleToZero: {enabled: false}", spec: `"replicas":1`, want: 2,
 			annotations: map[string]string{annotationClass: "hpa", annotationMin: "2"},
 		},
-		"nobody asks for it": {config: "podsPerRuntime: 3\nscaleToZero: {enabled: true}", spec: `"replicas":1`, want: 0},
+		"no model uses the runtime": {config: "podsPerRuntime: 3\nscaleToZero: {enabled: true}", spec: `"replicas":1`, want: 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -113,10 +113,10 @@ func TestIdle(t *testing.T) {
 	}
 	r := runtimeWith(t, `"disabled":false`)
 	if state := f.idle(r, "d"); state.Due || !state.At.Equal(f.now.Add(time.Second)) {
-		t.Errorf("before the end: %+v", state)
+		t.Errorf("before the end of the grace period: %+v", state)
 	}
 	if f.now = f.now.Add(time.Second); !f.idle(r, "d").Due {
-		t.Error("at the end it is not due")
+		t.Error("not due at the end of the grace period")
 	}
 }
 
@@ -195,6 +195,6 @@ func TestRuntimesOfTheCluster(t *testing.T) {
 	f := inNamespace(t, "")
 	f.fetchRuntimes(t.Context(), reader, &controller.Group{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: Name}}, true)
 	if f.problem != nil || len(f.runtimes) != 1 || f.runtimes[0].Name != "served" {
-		t.Errorf("%v: runtimes %+v, want the one that is served", f.problem, f.runtimes)
+		t.Errorf("%v: runtimes %+v, want the served one", f.problem, f.runtimes)
 	}
 }

@@ -63,18 +63,18 @@ func TestMonitor(t *testing.T) {
 		change        func(*observed)
 		planned, kept bool
 	}{
-		"all there":       {change: func(*observed) {}, planned: true},
-		"etcd is away":    {change: func(o *observed) { o.noEtcd = errors.New("away") }, planned: true, kept: true},
-		"no Service yet":  {change: func(o *observed) { o.service.Value = nil }, planned: true, kept: true},
-		"no metrics":      {change: func(o *observed) { o.config.Metrics.Enabled = false }},
-		"no such monitor": {change: func(o *observed) { o.config.Metrics.DisablePrometheusOperatorSupport = true }},
+		"all objects exist":        {change: func(*observed) {}, planned: true},
+		"etcd's Secret is missing": {change: func(o *observed) { o.noEtcd = errors.New("away") }, planned: true, kept: true},
+		"no Service yet":           {change: func(o *observed) { o.service.Value = nil }, planned: true, kept: true},
+		"no metrics":               {change: func(o *observed) { o.config.Metrics.Enabled = false }},
+		"no such monitor":          {change: func(o *observed) { o.config.Metrics.DisablePrometheusOperatorSupport = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plan := planned(t, tc.change)
 			at := slices.IndexFunc(plan.Children, func(c apply.Child) bool { return c.Object.GetName() == monitorName })
 			if (at >= 0) != tc.planned || at >= 0 && plan.Children[at].Existing != tc.kept {
-				t.Errorf("children %+v; want a ServiceMonitor: %t, that is only kept: %t", plan.Children, tc.planned, tc.kept)
+				t.Errorf("children %+v; want a ServiceMonitor: %t, only kept: %t", plan.Children, tc.planned, tc.kept)
 			}
 		})
 	}

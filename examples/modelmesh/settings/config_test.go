@@ -82,19 +82,19 @@ func TestParse(t *testing.T) {
 		document string
 		err      string
 	}{
-		"too many pods":      {"podsPerRuntime: 70000", "'PodsPerRuntime': 70000 is no uint16; want a number from 0 to 65535"},
-		"half a pod":         {"podsPerRuntime: 1.5", "'PodsPerRuntime': 1.5 is no uint16"},
-		"a list of pods":     {"podsPerRuntime: [1]", "'PodsPerRuntime': [1] is no uint16"},
-		"a processor in two": {"payloadProcessors: [\"a b\"]", "Error parsing payload processor 'a b': endpoint must not contain spaces."},
-		"one processor":      {"payloadProcessors: a", ""},
+		"too many pods":                 {"podsPerRuntime: 70000", "'PodsPerRuntime': 70000 is no uint16; want a number from 0 to 65535"},
+		"half a pod":                    {"podsPerRuntime: 1.5", "'PodsPerRuntime': 1.5 is no uint16"},
+		"a list for the number of pods": {"podsPerRuntime: [1]", "'PodsPerRuntime': [1] is no uint16"},
+		"a processor in two":            {"payloadProcessors: [\"a b\"]", "Error parsing payload processor 'a b': endpoint must not contain spaces."},
+		"one processor":                 {"payloadProcessors: a", ""},
 		"a missing quantity": {
 			"restProxy: {resources: {limits: {cpu: \"\"}}}",
 			"Invalid config for 'RESTProxy.Resources': Cannot parse 'Limits.CPU' as a quantity",
 		},
 		"a text for a section": {"metrics: x", "'Metrics': want a mapping, got x"},
 		"nested name":          {"metrics: {port: -1}", "'Metrics.Port': -1"},
-		"a switch in words":    {"scaleToZero: {enabled: \"false\"}", ""},
-		"no switch":            {"scaleToZero: {enabled: maybe}", "'ScaleToZero.Enabled': maybe is no bool"},
+		"a switch as a string": {"scaleToZero: {enabled: \"false\"}", ""},
+		"an invalid switch":    {"scaleToZero: {enabled: maybe}", "'ScaleToZero.Enabled': maybe is no bool"},
 		"a mapping":            {"runtimePodLabels: {a: {b: c}}", "'RuntimePodLabels.a'"},
 	} {
 		t.Run(name, func(t *testing.T) {

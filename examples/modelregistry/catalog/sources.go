@@ -28,13 +28,13 @@ var userDocuments = []string{modelsName, serversName}
 // usable returns the reason why a ConfigMap with the label of a source is unusable, or the empty string.
 func usable(source *corev1.ConfigMap) error {
 	if source.Name == defaultsName || slices.Contains(userDocuments, source.Name) {
-		return errors.New("it is mounted anyway")
+		return errors.New("it is already mounted")
 	}
 	if len(source.Name) > maxSourceName {
 		return fmt.Errorf("its name must have at most %d characters", maxSourceName)
 	}
 	if problems := validation.IsDNS1123Label(source.Name); len(problems) > 0 {
-		return fmt.Errorf("its name is no DNS label: %s", problems[0])
+		return fmt.Errorf("its name is not a DNS label: %s", problems[0])
 	}
 	if _, exists := source.Data[sourcesKey]; !exists {
 		return fmt.Errorf("data[%q] is missing", sourcesKey)

@@ -23,12 +23,12 @@ func TestWithoutRetired(t *testing.T) {
 			in:   "catalogs:\n- {name: D, id: default_catalog, type: yaml}\n- {name: C, id: c, enabled: false, labels: [l]}\nnamedQueries: {z: 1}\nlabels: [{name: q}]\n",
 			want: "catalogs:\n- enabled: false\n  id: c\n  labels:\n  - l\n  name: C\nlabels:\n- name: q\nnamedQueries:\n  z: 1\n",
 		},
-		"The only one": {in: "catalogs: [{id: default_catalog}]", want: "{}\n"},
+		"The only entry": {in: "catalogs: [{id: default_catalog}]", want: "{}\n"},
 		"Of models": {
 			in:   "model_catalogs: [{id: default_catalog}, {id: a, properties: {p: q}}]",
 			want: "model_catalogs:\n- id: a\n  properties:\n    p: q\n",
 		},
-		"Not of servers": {in: "mcp_catalogs: [{id: default_catalog}]"},
+		"Not for servers": {in: "mcp_catalogs: [{id: default_catalog}]"},
 		"Kept with servers": {
 			in:   "catalogs: [{id: default_catalog}]\nmcp_catalogs: [{id: default_catalog}]",
 			want: "mcp_catalogs:\n- id: default_catalog\n",
@@ -49,7 +49,7 @@ func TestWithoutRetired(t *testing.T) {
 			}
 			again, err := withoutRetired(got)
 			if again != "" || err != nil {
-				t.Errorf("not at rest: %q, %v", again, err)
+				t.Errorf("not stable: %q, %v", again, err)
 			}
 		})
 	}
@@ -76,17 +76,17 @@ func TestUserDocument(t *testing.T) {
 		fetched.platform.Error, fetched.server.Error, fetched.database.Error = missing, missing, missing
 		obs := (&Reconciler{}).ComposeState(t.Context(), pass{}, fetched)
 		if made := slices.Contains(obs.facts.missing, modelsName); made != test.missing {
-			t.Errorf("%s: made %t, want %t", name, made, test.missing)
+			t.Errorf("%s: created %t, want %t", name, made, test.missing)
 		}
 		if written := len(obs.documents) == 1 && obs.documents[0].Data[sourcesKey] == "{}\n"; written != test.written {
 			t.Errorf("%s: written %t, want %t: %v", name, written, test.written, obs.documents)
 		}
 		if fails := strings.Contains(obs.skipped, modelsName); fails != test.fails {
-			t.Errorf("%s: skipped %q, want it there: %t", name, obs.skipped, test.fails)
+			t.Errorf("%s: skipped %q, want a reason: %t", name, obs.skipped, test.fails)
 		}
 		off := &Reconciler{settings: Settings{Disabled: true}}
 		if obs := off.ComposeState(t.Context(), pass{}, fetched); len(obs.documents) > 0 {
-			t.Errorf("%s: a catalog that is switched off writes %v", name, obs.documents)
+			t.Errorf("%s: a disabled catalog writes %v", name, obs.documents)
 		}
 	}
 }
@@ -99,11 +99,11 @@ func TestUsable(t *testing.T) {
 		{"a", "sources.yaml", ""},
 		{strings.Repeat("a", 55), "sources.yaml", ""},
 		{strings.Repeat("a", 56), "sources.yaml", "its name must have at most 55 characters"},
-		{"a.b", "sources.yaml", "its name is no DNS label"},
+		{"a.b", "sources.yaml", "its name is not a DNS label"},
 		{"a", "other.yaml", `data["sources.yaml"] is missing`},
-		{"model-catalog-sources", "sources.yaml", "it is mounted anyway"},
-		{"mcp-catalog-sources", "sources.yaml", "it is mounted anyway"},
-		{"default-catalog-sources", "sources.yaml", "it is mounted anyway"},
+		{"model-catalog-sources", "sources.yaml", "it is already mounted"},
+		{"mcp-catalog-sources", "sources.yaml", "it is already mounted"},
+		{"default-catalog-sources", "sources.yaml", "it is already mounted"},
 	} {
 		source := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: test.name}, Data: map[string]string{test.key: ""}}
 		err := usable(source)

@@ -77,7 +77,7 @@ func TestReporter(t *testing.T) {
 	}}}, "m")
 	what.url = server.URL
 	if !complete {
-		t.Error("all labels are there")
+		t.Error("all labels exist")
 	}
 	for _, step := range []struct {
 		status  int32
@@ -98,10 +98,10 @@ func TestReporter(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := r.Observe(t.Context(), "k"); err == nil {
-		t.Error("it is remembered for ever")
+		t.Error("the report is never removed from memory")
 	}
 	if _, complete := reportOf(&batchv1.Job{}, "m"); complete {
-		t.Error("a Job without labels evaluates nothing")
+		t.Error("a Job without labels is not an evaluation")
 	}
 }
 
@@ -144,13 +144,13 @@ func TestPlanReports(t *testing.T) {
 		pods        []corev1.Pod
 		want        string
 	}{
-		"well":                      {},
-		"failed":                    {pods: []corev1.Pod{pod}, want: "send"},
-		"arrived":                   {arrived: true, pods: []corev1.Pod{pod}, want: "mark send"},
-		"marked":                    {arrived: true, annotations: mark, pods: []corev1.Pod{pod}, want: "delete"},
-		"started anew, not marked":  {pods: []corev1.Pod{pod}, want: "send"},
-		"started anew, marked":      {annotations: mark, pods: []corev1.Pod{pod}, want: "delete"},
-		"marked, its pods are gone": {annotations: mark, want: "delete"},
+		"well":                            {},
+		"failed":                          {pods: []corev1.Pod{pod}, want: "send"},
+		"arrived":                         {arrived: true, pods: []corev1.Pod{pod}, want: "annotate report"},
+		"marked":                          {arrived: true, annotations: mark, pods: []corev1.Pod{pod}, want: "delete"},
+		"restarted, not annotated":        {pods: []corev1.Pod{pod}, want: "send"},
+		"restarted, annotated":            {annotations: mark, pods: []corev1.Pod{pod}, want: "delete"},
+		"annotated, its pods are deleted": {annotations: mark, want: "delete"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -190,7 +190,7 @@ func TestReportings(t *testing.T) {
 		for _, seen := range reportings.Facts {
 			switch action := reportings.Action(known, seen); {
 			case action == remove && (known == unreported || known == arrived):
-				t.Errorf("%s, %s: the Job goes although it does not say that the hub knows", known, seen)
+				t.Errorf("%s, %s: the Job is deleted without the annotation that the hub has the report", known, seen)
 			case action == send && (known != unreported || seen != failing):
 				t.Errorf("%s, %s: reported", known, seen)
 			}

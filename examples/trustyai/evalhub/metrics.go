@@ -21,14 +21,14 @@ import (
 // The metrics of the product, with the names that the exporter of OpenTelemetry gives them.
 var (
 	passSeconds = counters.Served(prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "evalhub_controller_reconcile_duration_seconds", Help: "How long passes take.",
+		Name: "evalhub_controller_reconcile_duration_seconds", Help: "Duration of reconciliations.",
 	}, []string{"controller", "result"}))
-	passTotal  = counters.Counter("evalhub_controller_reconcile_total", "Passes by their result.", "controller", "result")
+	passTotal  = counters.Counter("evalhub_controller_reconcile_total", "Reconciliations by result.", "controller", "result")
 	passErrors = counters.Counter(
-		"evalhub_controller_reconcile_errors_total", "Errors of passes by their category.", "controller", "error_type",
+		"evalhub_controller_reconcile_errors_total", "Reconciliation errors by category.", "controller", "error_type",
 	)
 	hubs = counters.Served(prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "evalhub_controller_managed_instances", Help: "Hubs that there are.",
+		Name: "evalhub_controller_managed_instances", Help: "Number of hubs.",
 	}))
 	reported = counters.Counter(
 		"evalhub_controller_job_failure_events_total", "Failures of evaluations that were reported to a hub.", "failure_reason",

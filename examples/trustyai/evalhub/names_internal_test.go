@@ -36,7 +36,7 @@ func TestNamesOfSeveralHubs(t *testing.T) {
 	}
 	hubs[0], hubs[3] = hubs[3], hubs[0]
 	if diff := cmp.Diff(got, nameAll(hubs), cmp.AllowUnexported(names{})); diff != "" {
-		t.Errorf("the order of the list matters:\n%s", diff)
+		t.Errorf("the result depends on the order of the list:\n%s", diff)
 	}
 }
 

@@ -125,15 +125,15 @@ func TestAdmitted(t *testing.T) {
 		accounts         map[client.ObjectKey]corev1.ServiceAccount
 		want             string
 	}{
-		"admitted and ready":           {admitted: "c/hub", ready: true, accounts: accountsOf(hub), want: served},
-		"admitted among others":        {admitted: "a/b, c/hub", ready: true, accounts: accountsOf(hub), want: served},
-		"admitted and not ready":       {admitted: "c/hub", accounts: accountsOf(hub), want: kept},
-		"admitted and rolled out":      {admitted: "c/hub", boundOnce: true, accounts: accountsOf(hub), want: served},
-		"not admitted":                 {ready: true, accounts: accountsOf(hub), want: none},
-		"another hub is admitted":      {admitted: "c/other", ready: true, accounts: accountsOf(hub), want: none},
-		"a hub of that name elsewhere": {admitted: "d/hub", ready: true, accounts: accountsOf(hub), want: none},
-		"without the namespace":        {admitted: "hub", ready: true, accounts: accountsOf(hub), want: none},
-		"without an account":           {admitted: "c/hub", ready: true, want: none},
+		"admitted and ready":                      {admitted: "c/hub", ready: true, accounts: accountsOf(hub), want: served},
+		"admitted with other hubs":                {admitted: "a/b, c/hub", ready: true, accounts: accountsOf(hub), want: served},
+		"admitted and not ready":                  {admitted: "c/hub", accounts: accountsOf(hub), want: kept},
+		"admitted and rolled out":                 {admitted: "c/hub", boundOnce: true, accounts: accountsOf(hub), want: served},
+		"not admitted":                            {ready: true, accounts: accountsOf(hub), want: none},
+		"another hub is admitted":                 {admitted: "c/other", ready: true, accounts: accountsOf(hub), want: none},
+		"a hub of that name in another namespace": {admitted: "d/hub", ready: true, accounts: accountsOf(hub), want: none},
+		"without the namespace":                   {admitted: "hub", ready: true, accounts: accountsOf(hub), want: none},
+		"without an account":                      {admitted: "c/hub", ready: true, want: none},
 		"with an account of another owner": {
 			admitted: "c/hub", ready: true, accounts: map[client.ObjectKey]corev1.ServiceAccount{key: foreign}, want: none,
 		},
@@ -204,11 +204,11 @@ func TestReplicas(t *testing.T) {
 		replicas, ready      int32
 		want                 bool
 	}{
-		"no pods yet":         {generation: 1, observed: 1},
-		"all ready":           {generation: 2, observed: 2, replicas: 2, ready: 2, want: true},
-		"some ready":          {generation: 2, observed: 2, replicas: 2, ready: 1},
-		"of the spec before":  {generation: 2, observed: 1, replicas: 2, ready: 2},
-		"without observation": {generation: 2, replicas: 2, ready: 2, want: true},
+		"no pods yet":          {generation: 1, observed: 1},
+		"all ready":            {generation: 2, observed: 2, replicas: 2, ready: 2, want: true},
+		"some ready":           {generation: 2, observed: 2, replicas: 2, ready: 1},
+		"of the previous spec": {generation: 2, observed: 1, replicas: 2, ready: 2},
+		"not observed":         {generation: 2, replicas: 2, ready: 2, want: true},
 	} {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: c.generation}, Status: appsv1.DeploymentStatus{
 			ObservedGeneration: c.observed, Replicas: c.replicas, ReadyReplicas: c.ready,

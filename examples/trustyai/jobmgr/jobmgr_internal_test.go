@@ -26,12 +26,12 @@ func TestSuspension(t *testing.T) {
 		want       []any // of spec.suspend
 		policy     apply.Policy
 	}{
-		"waits":                     {},
-		"admitted":                  {conditions: []string{kueue.Admitted}, want: []any{false}},
-		"has to make room":          {conditions: []string{kueue.Admitted, kueue.Evicted}, want: []any{true}},
-		"has made room":             {conditions: []string{kueue.Evicted}, want: []any{true}},
-		"has ended":                 {conditions: []string{kueue.Admitted}, state: v1alpha1.JobComplete, policy: apply.Suspend},
-		"has ended in the meantime": {conditions: []string{kueue.Evicted}, state: v1alpha1.JobComplete, policy: apply.Suspend},
+		"waits":                   {},
+		"admitted":                {conditions: []string{kueue.Admitted}, want: []any{false}},
+		"being preempted":         {conditions: []string{kueue.Admitted, kueue.Evicted}, want: []any{true}},
+		"preempted":               {conditions: []string{kueue.Evicted}, want: []any{true}},
+		"ended":                   {conditions: []string{kueue.Admitted}, state: v1alpha1.JobComplete, policy: apply.Suspend},
+		"ended during preemption": {conditions: []string{kueue.Evicted}, state: v1alpha1.JobComplete, policy: apply.Suspend},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/counters"
 )
 
-var evaluations = counters.Counter("trustyai_eval", "Evaluations by their tasks, counted when their pod is made.",
+var evaluations = counters.Counter("trustyai_eval", "Evaluations by task, counted when their pod is created.",
 	"eval_job_namespace", "framework", "model_type", "task", "model_name", "base_url")
 
 // counter counts the created pods by their tasks.

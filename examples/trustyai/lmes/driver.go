@@ -54,7 +54,7 @@ func (d *drivers) command(ctx context.Context, key, flag string) ([]byte, error)
 	return d.run(ctx, namespace, name, driver, flag)
 }
 
-// Observe returns the progress of the driver. If the driver does not answer, Observe reports nothing, and the next poll asks again.
+// Observe returns the progress of the driver. If the driver does not respond, Observe reports nothing, and the next poll asks again.
 func (d *drivers) Observe(ctx context.Context, key string) (p progress, err error) {
 	text, err := d.command(ctx, key, "--get-status")
 	if err == nil {
@@ -63,7 +63,7 @@ func (d *drivers) Observe(ctx context.Context, key string) (p progress, err erro
 		}
 	}
 	if err != nil {
-		log.FromContext(ctx).Info("the driver does not answer", "pod", key, "error", err.Error())
+		log.FromContext(ctx).Info("the driver does not respond", "pod", key, "error", err.Error())
 		return progress{}, fmt.Errorf("%w: %w", external.ErrNotFound, err)
 	}
 	return p, nil

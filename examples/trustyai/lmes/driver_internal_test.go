@@ -41,14 +41,14 @@ func TestDrivers(t *testing.T) {
 	}
 	answer = "not yet"
 	if _, err := d.Observe(t.Context(), keyOf(pod)); err == nil || !strings.Contains(err.Error(), "not yet") {
-		t.Errorf("an answer that is no JSON: got %v", err)
+		t.Errorf("a response that is not JSON: got %v", err)
 	}
 	failure = errors.New("connection refused")
 	if _, err := d.Observe(t.Context(), keyOf(pod)); !errors.Is(err, external.ErrNotFound) || !errors.Is(err, failure) {
-		t.Errorf("no answer: got %v", err)
+		t.Errorf("no response: got %v", err)
 	}
 	if _, err := d.Ensure(t.Context(), keyOf(pod), struct{}{}); !errors.Is(err, failure) {
-		t.Errorf("a driver that cannot be told: got %v", err)
+		t.Errorf("a driver that cannot be notified: got %v", err)
 	}
 }
 

@@ -24,8 +24,8 @@ func TestEnvOfStores(t *testing.T) {
 		tag    string
 		want   map[string]string
 	}{
-		"nothing said": {want: map[string]string{"S3_VERIFY_SSL": "true", "OCI_VERIFY_SSL": "true", "OCI_TAG": "job"}},
-		"all said": {
+		"nothing set": {want: map[string]string{"S3_VERIFY_SSL": "true", "OCI_VERIFY_SSL": "true", "OCI_TAG": "job"}},
+		"everything set": {
 			verify: new(false), tag: "v1",
 			want: map[string]string{"S3_VERIFY_SSL": "false", "OCI_VERIFY_SSL": "false", "OCI_TAG": "v1"},
 		},
@@ -53,7 +53,7 @@ func TestEnvOfStores(t *testing.T) {
 // TestFailedReads: whatever could not be read, the pass says so; that it does not exist is another thing.
 func TestFailedReads(t *testing.T) {
 	t.Parallel()
-	failed := errors.New("the API server is away")
+	failed := errors.New("the API server is unavailable")
 	for name, fail := range map[string]func(*Fetched){
 		"pod":      func(f *Fetched) { f.pod.Error = failed },
 		"config":   func(f *Fetched) { f.config.Error = failed },
@@ -73,8 +73,8 @@ func TestFailedReads(t *testing.T) {
 	}
 }
 
-// TestDriverIsTold: a job is over when its driver knows that it is.
-func TestDriverIsTold(t *testing.T) {
+// TestDriverIsNotified: a job is over when its driver knows that it is.
+func TestDriverIsNotified(t *testing.T) {
 	t.Parallel()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job", UID: "1"}}
 	r := Reconciler{drivers: driverKind(&drivers{})}

@@ -49,7 +49,7 @@ func TestStorage(t *testing.T) {
 	}
 	job.Spec.Outputs.PVCManaged = &v1alpha1.ManagedClaim{Size: "1Gi"}
 	if got := claimOf(job); got != "job-pvc" {
-		t.Errorf("the managed claim does not go first: %s", got)
+		t.Errorf("the managed claim does not take precedence: %s", got)
 	}
 }
 

@@ -73,8 +73,8 @@ func TestValidate(t *testing.T) {
 		"size": {func(s *v1alpha1.LMEvalJobSpec) {
 			s.Outputs = &v1alpha1.Outputs{PVCManaged: &v1alpha1.ManagedClaim{Size: "big"}}
 		}, `pvcManaged.size "big"`},
-		"registry alone": {oci(func(*v1alpha1.OCIRegistry) {}), "either username and password"},
-		"user alone":     {oci(func(o *v1alpha1.OCIRegistry) { o.Username = &key }), "either username and password"},
+		"only a registry": {oci(func(*v1alpha1.OCIRegistry) {}), "either username and password"},
+		"only a user":     {oci(func(o *v1alpha1.OCIRegistry) { o.Username = &key }), "either username and password"},
 		"both": {
 			oci(func(o *v1alpha1.OCIRegistry) { o.Username, o.Password, o.DockerConfigJSON = &key, &key, &key }),
 			"either username and password",
@@ -222,7 +222,7 @@ func TestSettings(t *testing.T) {
 	})
 	none := reconcile.FetchResult[*corev1.ConfigMap]{}
 	if got := settingsOf(bad, none); got != settingsOf(none, none) {
-		t.Errorf("what cannot be read changes %+v", got)
+		t.Errorf("an invalid value changes %+v", got)
 	}
 	for text, want := range map[string]time.Duration{"": 10 * time.Second, "x": 10 * time.Second, "0s": 10 * time.Second, "-1s": 10 * time.Second, "1m": time.Minute} {
 		if got := settingsOf(file(map[string]string{"lmes-pod-checking-interval": text}), none); got.interval != want {

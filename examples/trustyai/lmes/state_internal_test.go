@@ -21,9 +21,9 @@ func TestTransitions(t *testing.T) {
 		for _, s := range transitions.Facts {
 			switch a := transitions.Action(p, s); {
 			case (a == rest || a == dismiss) != (p == complete):
-				t.Errorf("%s does %s for %s: only what is complete rests", p, a, s)
+				t.Errorf("%s does %s for %s: only complete jobs need no action", p, a, s)
 			case a == create && p != unscheduled:
-				t.Errorf("%s makes a pod for %s: one was made before", p, s)
+				t.Errorf("%s creates a pod for %s, which already had one", p, s)
 			case s == foreign && (a == discard || a == cancel):
 				t.Errorf("%s deletes a pod of others", p)
 			}
@@ -113,8 +113,8 @@ func TestPositionOf(t *testing.T) {
 		"not suspended":            {suspend: new(false), want: unrecorded},
 		"without a queue":          {managed: true, want: unqueued},
 		"complete without a queue": {managed: true, state: v1alpha1.JobComplete, completed: true, message: noQueue, want: complete},
-		"a queue at last":          {managed: true, queue: "q", state: v1alpha1.JobComplete, completed: true, message: noQueue, want: changed},
-		"no queue needed any more": {state: v1alpha1.JobComplete, completed: true, message: noQueue, want: changed},
+		"a queue was set later":    {managed: true, queue: "q", state: v1alpha1.JobComplete, completed: true, message: noQueue, want: changed},
+		"the queue was removed":    {state: v1alpha1.JobComplete, completed: true, message: noQueue, want: changed},
 		"in the queue":             {managed: true, queue: "q", want: suspended},
 		"admitted":                 {managed: true, queue: "q", suspend: new(false), last: "2", want: unscheduled},
 	} {
@@ -158,23 +158,23 @@ func TestLook(t *testing.T) {
 		why    string
 		driver v1alpha1.JobState
 	}{
-		"no status":          {func(*corev1.Pod) {}, waiting, "", ""},
-		"of others":          {func(p *corev1.Pod) { p.OwnerReferences = nil }, foreign, "", ""},
-		"of a job before":    {func(p *corev1.Pod) { p.OwnerReferences[0].UID = "0" }, foreign, "", ""},
-		"deleted":            {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }, leaving, "", ""},
-		"of a spec before":   {func(p *corev1.Pod) { p.Annotations[generation] = "1" }, outdated, "", ""},
-		"initializing":       {stopped("PodInitializing"), waiting, "", ""},
-		"creating":           {stopped("ContainerCreating"), waiting, "", ""},
-		"first pull":         {stopped("ErrImagePull"), waiting, "", ""},
-		"second pull":        {stopped("ImagePullBackOff"), failed, "ImagePullBackOff", ""},
-		"running":            {main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), running, "", ""},
-		"running, reported":  {main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), reported, "", v1alpha1.JobComplete},
-		"reported and ended": {main(ended(1, "Error")), failed, "Error", v1alpha1.JobComplete},
-		"completed":          {main(ended(0, "Completed")), succeeded, "", ""},
-		"completed silently": {main(ended(0, "")), succeeded, "", ""},
-		"killed":             {main(ended(137, "OOMKilled")), failed, "OOMKilled", ""},
-		"odd end":            {main(ended(0, "Error")), failed, "Error", ""},
-		"failed silently":    {main(ended(3, "")), failed, "exit code 3", ""},
+		"no status":                  {func(*corev1.Pod) {}, waiting, "", ""},
+		"of others":                  {func(p *corev1.Pod) { p.OwnerReferences = nil }, foreign, "", ""},
+		"of a previous job":          {func(p *corev1.Pod) { p.OwnerReferences[0].UID = "0" }, foreign, "", ""},
+		"deleted":                    {func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }, leaving, "", ""},
+		"of a previous spec":         {func(p *corev1.Pod) { p.Annotations[generation] = "1" }, outdated, "", ""},
+		"initializing":               {stopped("PodInitializing"), waiting, "", ""},
+		"creating":                   {stopped("ContainerCreating"), waiting, "", ""},
+		"first pull":                 {stopped("ErrImagePull"), waiting, "", ""},
+		"second pull":                {stopped("ImagePullBackOff"), failed, "ImagePullBackOff", ""},
+		"running":                    {main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), running, "", ""},
+		"running, reported":          {main(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), reported, "", v1alpha1.JobComplete},
+		"reported and ended":         {main(ended(1, "Error")), failed, "Error", v1alpha1.JobComplete},
+		"completed":                  {main(ended(0, "Completed")), succeeded, "", ""},
+		"completed without a report": {main(ended(0, "")), succeeded, "", ""},
+		"killed":                     {main(ended(137, "OOMKilled")), failed, "OOMKilled", ""},
+		"unknown termination":        {main(ended(0, "Error")), failed, "Error", ""},
+		"failed without a message":   {main(ended(3, "")), failed, "exit code 3", ""},
 		"driver fails": {func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: driverContainer, State: ended(1, "Error")}}
 		}, failed, "Error", ""},

@@ -15,7 +15,7 @@ import (
 )
 
 var orchestrators = counters.Counter("trustyai_guardrails_orchestrators",
-	"Orchestrators by what they use, counted when they get their first status.",
+	"Orchestrators by used features, counted at their first status.",
 	"orchestrator_namespace", "using_built_in_detectors", "using_sidecar_gateway")
 
 // counter counts new orchestrators.

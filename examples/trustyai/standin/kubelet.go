@@ -143,7 +143,7 @@ func (k *kubelet) answer(pod, flag string) (string, error) {
 }
 
 func report(state v1alpha1.JobState, reason v1alpha1.JobReason, results string) (string, error) {
-	text, err := json.Marshal(map[string]any{"state": state, "reason": reason, "message": "the stub evaluates nothing", "results": results})
+	text, err := json.Marshal(map[string]any{"state": state, "reason": reason, "message": "the stub does not evaluate", "results": results})
 	return string(text), err
 }
 
@@ -210,7 +210,7 @@ func respond(w http.ResponseWriter, request *http.Request, text string) error {
 	} {
 		s := streams[out.stream]
 		if s == nil {
-			return fmt.Errorf("there is no stream %s", out.stream)
+			return fmt.Errorf("unknown stream %s", out.stream)
 		}
 		if _, err := s.Write([]byte(out.text)); err != nil {
 			return err

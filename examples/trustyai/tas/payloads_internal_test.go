@@ -25,7 +25,7 @@ func TestPayloads(t *testing.T) {
 			"http://user " + one,
 			"http://user " + one + " " + two,
 		},
-		"in their spelling": {
+		"in another spelling": {
 			[]corev1.EnvVar{{Name: processors, Value: "http://a  http://b"}},
 			"http://a  http://b " + one,
 			"http://a  http://b " + one + " " + two,
@@ -45,7 +45,7 @@ func TestPayloads(t *testing.T) {
 			once := d.DeepCopy()
 			addPayloads(d, "one")
 			if diff := cmp.Diff(once, d); diff != "" {
-				t.Errorf("the second time something changes: %s", diff)
+				t.Errorf("a second call changes: %s", diff)
 			}
 			expect(c.first)
 			addPayloads(d, "two")
@@ -64,14 +64,14 @@ func TestPayloads(t *testing.T) {
 			removePayloads(d, "two")
 			removePayloads(d, "two")
 			if diff := cmp.Diff(before.Spec.Template.Spec.String(), d.Spec.Template.Spec.String()); diff != "" {
-				t.Errorf("something is left: %s", diff)
+				t.Errorf("not removed: %s", diff)
 			}
 		})
 	}
 }
 
-// TestPayloadsOfOthers: what cannot be added to, and what a user has set besides, stays.
-func TestPayloadsOfOthers(t *testing.T) {
+// TestForeignPayloads: what cannot be added to, and what a user has set besides, stays.
+func TestForeignPayloads(t *testing.T) {
 	t.Parallel()
 	from := &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "k"}}
 	d := meshOf([]corev1.EnvVar{{Name: processors, ValueFrom: from}, {Name: certificate, Value: "/mine"}})
@@ -79,11 +79,11 @@ func TestPayloadsOfOthers(t *testing.T) {
 	before := d.DeepCopy()
 	addPayloads(d, "one")
 	if diff := cmp.Diff(before.Spec.Template.Spec.Containers[0], d.Spec.Template.Spec.Containers[0]); diff != "" || !elsewhere(d.Spec.Template.Spec.Containers[0]) {
-		t.Errorf("what others have set has changed: %s", diff)
+		t.Errorf("a foreign field changed: %s", diff)
 	}
 	removePayloads(d, "one")
 	if diff := cmp.Diff(before.Spec.Template.Spec.String(), d.Spec.Template.Spec.String()); diff != "" {
-		t.Errorf("something is left: %s", diff)
+		t.Errorf("not removed: %s", diff)
 	}
 }
 

@@ -99,9 +99,9 @@ func TestMove(t *testing.T) {
 		volume, forgets        bool
 	}{
 		"a database from the start": {deployed: true},
-		"a move":                    {moves: true, deployed: true, volume: true},
-		"a move that is asked for":  {moves: true, asked: true, deployed: true, volume: true, forgets: true},
-		"asked for too early":       {moves: true, asked: true, volume: true},
+		"a migration":               {moves: true, deployed: true, volume: true},
+		"a requested migration":     {moves: true, asked: true, deployed: true, volume: true, forgets: true},
+		"requested too early":       {moves: true, asked: true, volume: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,13 +156,13 @@ func TestCrashes(t *testing.T) {
 		state corev1.ContainerState
 		want  bool
 	}{
-		"runs":            {state: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
-		"is made":         {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
-		"starts again":    {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}, want: true},
-		"ended well":      {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
-		"ended with 1":    {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}, want: true},
-		"was killed":      {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}, want: true},
-		"nothing is said": {},
+		"runs":                 {state: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+		"is made":              {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
+		"restarts":             {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}, want: true},
+		"exit code 0":          {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
+		"exit code 1":          {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}, want: true},
+		"killed":               {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}, want: true},
+		"no termination state": {},
 	} {
 		pod := corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: server, State: c.state}}}}
 		if got := anyContainer(&corev1.PodList{Items: []corev1.Pod{pod}}, crashes); got != c.want {

@@ -117,7 +117,7 @@ func TestPods(t *testing.T) {
 - {name: SERVICE_STORAGE_FORMAT, value: DATABASE}`+strings.NewReplacer("OPTIONS", "", "{name: NAME,", "{name: s-db-credentials,").Replace(database)+`
 - {name: SERVICE_BATCH_SIZE, value: "7"}`, "", "", files),
 		},
-		"files that move into a database with an authority of its own": {
+		"files migrated to a database with its own CA": {
 			spec: v1.TrustyAIServiceSpec{
 				Storage: v1.Storage{Format: v1.FormatDatabase, Folder: "/data", Size: "1Gi", DatabaseConfigurations: "db"},
 				Data:    &v1.Data{Filename: "data.csv", Format: "CSV"}, Metrics: v1.Metrics{Schedule: "5s"},

@@ -109,7 +109,7 @@ func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observa
 	found, err := images.Resolve(f.config, images.Service, images.Proxy)
 	obs.unset = err
 	if _, err := resource.ParseQuantity(s.Spec.Storage.Size); err != nil && needsVolume(&s.Spec) {
-		obs.badVolume = fmt.Sprintf("spec.storage.size: %q is no quantity such as 1Gi", s.Spec.Storage.Size)
+		obs.badVolume = fmt.Sprintf("spec.storage.size: %q is not a quantity such as 1Gi", s.Spec.Storage.Size)
 	}
 	if s.Spec.Storage.Format == v1.FormatDatabase {
 		obs.badDatabase = database(f.credentials)

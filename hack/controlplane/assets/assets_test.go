@@ -165,7 +165,7 @@ func TestFindSource(t *testing.T) {
 	}
 
 	if _, err := findSource(t.TempDir()); err == nil || !strings.Contains(err.Error(), "inside the repository") {
-		t.Errorf("outside the repository: want an error that says so, got %v", err)
+		t.Errorf("outside the repository: want an error, got %v", err)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestOutdated(t *testing.T) {
 	}
 
 	if got := names(source); got != "" {
-		t.Errorf("after the build %q is out of date, want nothing", got)
+		t.Errorf("after the build %q is out of date, want none", got)
 	}
 
 	if got := names(write(t, "v1.36.4")); got != "etcd, kube-apiserver" {
@@ -234,7 +234,7 @@ func TestPickRefusesUnknownNames(t *testing.T) {
 
 	_, err := pick([]string{"etcd", "kubectl"})
 	if err == nil || !strings.Contains(err.Error(), `"kubectl"`) || !strings.Contains(err.Error(), "kube-scheduler") {
-		t.Errorf("want an error that names kubectl and what there is, got %v", err)
+		t.Errorf("want an error that lists kubectl and the components, got %v", err)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestGivenFolderWins(t *testing.T) {
 
 	_, err := Ensure(t.Context(), options)
 	if err == nil || !strings.Contains(err.Error(), "no usable etcd") {
-		t.Errorf("a given folder without etcd: want an error that says so, got %v", err)
+		t.Errorf("a given folder without etcd: want an error, got %v", err)
 	}
 
 	if err := os.WriteFile(filepath.Join(folder, "etcd"), nil, 0o600); err != nil {
@@ -311,6 +311,6 @@ func TestMeter(t *testing.T) {
 	}
 
 	if got := m.tail(); got != "# k8s.io/client\nx.go:1: undefined: y\n" {
-		t.Errorf("tail() = %q, want what the compiler said", got)
+		t.Errorf("tail() = %q, want the compiler's output", got)
 	}
 }

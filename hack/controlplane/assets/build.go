@@ -38,7 +38,7 @@ func buildGroup(ctx context.Context, folder, source string, group []component, p
 
 	scratch, err := os.MkdirTemp(folder, ".build-")
 	if err != nil {
-		return fmt.Errorf("create a scratch folder: %w", err)
+		return fmt.Errorf("create a temporary folder: %w", err)
 	}
 	defer os.RemoveAll(scratch)
 

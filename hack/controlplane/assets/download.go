@@ -51,7 +51,7 @@ func download(ctx context.Context, index, folder, source string, stale []compone
 
 	version, err := downloadInto(ctx, index, folder, source, wanted)
 	if err != nil {
-		fmt.Fprintf(progress, "control plane: not downloaded, so it is built: %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
+		fmt.Fprintf(progress, "control plane: building it, because the download failed: %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
 
 		return stale
 	}
@@ -88,7 +88,7 @@ func downloadInto(ctx context.Context, index, folder, source string, wanted []co
 
 	scratch, err := os.MkdirTemp(folder, ".download-")
 	if err != nil {
-		return "", fmt.Errorf("create a scratch folder: %w", err)
+		return "", fmt.Errorf("create a temporary folder: %w", err)
 	}
 	defer os.RemoveAll(scratch)
 

@@ -109,7 +109,7 @@ func checkGiven(given string, wanted []component) (string, error) {
 
 	for _, c := range wanted {
 		if _, err := os.Stat(filepath.Join(folder, c.name)); err != nil {
-			return "", fmt.Errorf("%s=%s has no usable %s (%w): put it there, or unset the variable to have it built",
+			return "", fmt.Errorf("%s=%s has no usable %s (%w): add it, or unset the variable to build it",
 				EnvAssets, given, c.name, err)
 		}
 	}

@@ -30,7 +30,7 @@ func lock(ctx context.Context, path string, progress io.Writer) (unlock func(), 
 		}
 
 		if !told {
-			fmt.Fprintln(progress, "control plane: another process is building it, waiting")
+			fmt.Fprintln(progress, "control plane: waiting for another process that builds it")
 
 			told = true
 		}

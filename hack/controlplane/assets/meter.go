@@ -109,7 +109,7 @@ func (m *meter) report(final bool) {
 	case m.compiled > 0 || final:
 		line += fmt.Sprintf("%d packages compiled", m.compiled)
 	default:
-		line += "looking for its packages"
+		line += "listing its packages"
 	}
 
 	if m.fetched > 0 {

@@ -57,7 +57,7 @@ func stamp(source string, c component, version string) (string, error) {
 	for _, name := range []string{"go.mod", "go.sum"} {
 		data, err := os.ReadFile(filepath.Join(source, c.module, name))
 		if err != nil {
-			return "", fmt.Errorf("read what %s is built from: %w", c.name, err)
+			return "", fmt.Errorf("read the sources of %s: %w", c.name, err)
 		}
 
 		fmt.Fprintf(hash, "%s %d\n%s\n", name, len(data), data)

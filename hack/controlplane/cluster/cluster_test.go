@@ -64,7 +64,7 @@ func TestCredentials(t *testing.T) {
 		}
 
 		if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s is readable for others: %v %v", file, info.Mode(), err)
+			t.Errorf("%s is readable by other users: %v %v", file, info.Mode(), err)
 		}
 	}
 }
@@ -80,14 +80,14 @@ func TestFolderOf(t *testing.T) {
 
 	for _, name := range []string{"", "..", "a/b", "-a", "A", strings.Repeat("a", 41)} {
 		if _, err := folderOf(name); err == nil || !strings.Contains(err.Error(), "want at most 40") {
-			t.Errorf("folderOf(%q): want an error that says what is right, got %v", name, err)
+			t.Errorf("folderOf(%q): want an error with the accepted form, got %v", name, err)
 		}
 	}
 }
 
-// TestStopIsForOurProcessesOnly: a process id that was reused belongs to
+// TestStopKillsOnlyProcessesOfTheCluster: a process id that was reused belongs to
 // somebody else.
-func TestStopIsForOurProcessesOnly(t *testing.T) {
+func TestStopKillsOnlyProcessesOfTheCluster(t *testing.T) {
 	t.Parallel()
 
 	stranger := exec.CommandContext(t.Context(), "sleep", "600")
@@ -110,17 +110,17 @@ func TestStopIsForOurProcessesOnly(t *testing.T) {
 	}
 
 	if commandLine(t.Context(), stranger.Process.Pid) == "" {
-		t.Error("stop ended a process that does not name the cluster's folder")
+		t.Error("Stop killed a process that does not belong to the cluster")
 	}
 
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder is still there: %v", err)
+		t.Errorf("the folder still exists: %v", err)
 	}
 }
 
-// TestSpawnedProcessIsAliveAtOnce: right after the start, the command line of
+// TestSpawnedProcessIsAlive: right after the start, the command line of
 // a process is empty until the kernel has loaded its binary.
-func TestSpawnedProcessIsAliveAtOnce(t *testing.T) {
+func TestSpawnedProcessIsAlive(t *testing.T) {
 	t.Parallel()
 
 	dir := t.TempDir()
@@ -147,9 +147,9 @@ func TestSpawnedProcessIsAliveAtOnce(t *testing.T) {
 	}
 }
 
-// TestStartReportsWhatAComponentSaid replaces the components with a script
+// TestStartReportsTheLogOfAComponent replaces the components with a script
 // that fails at once.
-func TestStartReportsWhatAComponentSaid(t *testing.T) {
+func TestStartReportsTheLogOfAComponent(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 
 	folder := t.TempDir()
@@ -162,7 +162,7 @@ func TestStartReportsWhatAComponentSaid(t *testing.T) {
 
 	_, err := Start(t.Context(), Options{Name: "broken", Assets: folder, Progress: &bytes.Buffer{}})
 	if err == nil || !strings.Contains(err.Error(), "has no disk") {
-		t.Errorf("want an error with what the component said, got %v", err)
+		t.Errorf("want an error with the component's log, got %v", err)
 	}
 
 	dir, err := folderOf("broken")
@@ -171,7 +171,7 @@ func TestStartReportsWhatAComponentSaid(t *testing.T) {
 	}
 
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder of the failed cluster is still there: %v", err)
+		t.Errorf("the folder of the failed cluster still exists: %v", err)
 	}
 }
 
@@ -258,12 +258,12 @@ func TestCluster(t *testing.T) {
 
 	for _, p := range started.Processes {
 		if p.alive(t.Context(), dir) {
-			t.Errorf("%s (process %d) is still there", p.Name, p.PID)
+			t.Errorf("%s (process %d) still runs", p.Name, p.PID)
 		}
 	}
 
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder is still there: %v", err)
+		t.Errorf("the folder still exists: %v", err)
 	}
 }
 
@@ -293,7 +293,7 @@ func TestServerOnly(t *testing.T) {
 	})
 
 	if !running(t.Context(), dir, assets.ServerNames()) || running(t.Context(), dir, assets.Names()) {
-		t.Error("want etcd and kube-apiserver to run, and nothing else")
+		t.Error("want only etcd and kube-apiserver to run")
 	}
 
 	probe := probeOf(t, dir)

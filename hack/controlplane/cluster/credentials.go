@@ -68,7 +68,7 @@ func (a *authority) issue(user string, groups ...string) (pair, error) {
 
 	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
 	if err != nil {
-		return pair{}, fmt.Errorf("draw the serial number of %s: %w", user, err)
+		return pair{}, fmt.Errorf("generate the serial number of %s: %w", user, err)
 	}
 
 	now := time.Now()

@@ -147,7 +147,7 @@ func send(ctx context.Context, client *http.Client, method, url string, body []b
 
 	data, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {
-		return nil, fmt.Errorf("read the answer of %s: %w", url, err)
+		return nil, fmt.Errorf("read the response of %s: %w", url, err)
 	}
 
 	if response.StatusCode >= http.StatusMultipleChoices {

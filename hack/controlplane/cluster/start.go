@@ -66,7 +66,7 @@ func Start(ctx context.Context, options Options) (kubeconfig string, err error) 
 	kubeconfig = filepath.Join(dir, kubeconfigOf["admin"])
 
 	if running(ctx, dir, options.names()) {
-		fmt.Fprintf(options.Progress, "control plane: cluster %q runs already\n", options.Name)
+		fmt.Fprintf(options.Progress, "control plane: cluster %q is already running\n", options.Name)
 
 		return kubeconfig, copyKubeconfig(kubeconfig, options.Kubeconfig)
 	}
@@ -197,13 +197,13 @@ func (s *starter) await(ctx context.Context, what, culprit string, check func(co
 
 		for _, p := range s.state.Processes {
 			if !p.alive(ctx, s.dir) {
-				return fmt.Errorf("%s ended while waiting for %s; it last said:\n%s", p.Name, what, logTail(s.dir, p.Name))
+				return fmt.Errorf("%s ended while waiting for %s; its last log lines:\n%s", p.Name, what, logTail(s.dir, p.Name))
 			}
 		}
 
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w: waiting for %s (%w); %s last said:\n%s",
+			return fmt.Errorf("%w: waiting for %s (%w); last log lines of %s:\n%s",
 				context.Cause(ctx), what, err, culprit, logTail(s.dir, culprit))
 		case <-time.After(100 * time.Millisecond):
 		}

@@ -90,7 +90,7 @@ func Stop(ctx context.Context, name string, progress io.Writer) error {
 	}
 
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(progress, "control plane: no cluster %q runs\n", name)
+		fmt.Fprintf(progress, "control plane: cluster %q is not running\n", name)
 
 		return nil
 	}
@@ -142,7 +142,7 @@ func sweep(ctx context.Context, progress io.Writer) error {
 			continue
 		}
 
-		fmt.Fprintf(progress, "control plane: removing cluster %q, whose owner is gone\n", entry.Name())
+		fmt.Fprintf(progress, "control plane: removing cluster %q, whose owner process ended\n", entry.Name())
 
 		if err := stopIn(ctx, dir); err != nil {
 			return err

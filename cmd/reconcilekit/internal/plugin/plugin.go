@@ -59,7 +59,7 @@ func Serve(in io.Reader, out io.Writer) error {
 	maps.Copy(answer.Universe, files)
 	if asked.Command == "metadata" {
 		answer.Metadata = metadata{
-			Description: "Writes controllers on reconcilekit in the place of those of go/v4, after which it has to stand.",
+			Description: "Writes controllers with reconcilekit instead of those of go/v4. List it after go/v4.",
 			Examples:    "kubebuilder create api --plugins=go/v4,reconcilekit/v1 --group shop --version v1 --kind Page --resource --controller",
 		}
 	}
@@ -69,7 +69,7 @@ func Serve(in io.Reader, out io.Writer) error {
 // files returns the files that the command changes.
 func (r request) files() (scaffold.Files, error) {
 	if r.APIVersion != apiVersion {
-		return nil, fmt.Errorf("kubebuilder asks with version %q of the protocol: want %s", r.APIVersion, apiVersion)
+		return nil, fmt.Errorf("kubebuilder uses protocol version %q: want %s", r.APIVersion, apiVersion)
 	}
 	switch r.Command {
 	case "flags", "metadata", "init", "edit":
@@ -77,12 +77,12 @@ func (r request) files() (scaffold.Files, error) {
 	case "create api":
 		return r.createAPI()
 	}
-	return nil, fmt.Errorf("command %q: reconcilekit knows create api; leave its plugin out here", r.Command)
+	return nil, fmt.Errorf("command %q: the reconcilekit plugin supports only create api; remove it here", r.Command)
 }
 
 func (r request) createAPI() (scaffold.Files, error) {
 	if r.Config.Repo == "" {
-		return nil, errors.New("the request has no configuration of the project: use a kubebuilder of version 4.10 or later")
+		return nil, errors.New("the request has no project configuration: use kubebuilder 4.10 or later")
 	}
 	api := scaffold.API{Project: scaffold.Project{Module: r.Config.Repo, Domain: r.Config.Domain}, MultiGroup: r.Config.MultiGroup}
 	flags := pflag.NewFlagSet("create api", pflag.ContinueOnError)

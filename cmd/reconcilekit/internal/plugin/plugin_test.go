@@ -50,7 +50,7 @@ func TestServe(t *testing.T) {
 			}
 		})
 	}
-	if err := plugin.Serve(strings.NewReader("no JSON"), &strings.Builder{}); err == nil {
-		t.Error("what is no request is answered")
+	if err := plugin.Serve(strings.NewReader("invalid JSON"), &strings.Builder{}); err == nil {
+		t.Error("an invalid request gets a response")
 	}
 }

@@ -192,7 +192,7 @@ func declared(d declaration, into []declaration) (bool, error) {
 		}
 	}
 	if found > 0 && missing != "" {
-		return false, fmt.Errorf("%s declares %s in one declaration, and the package of the new version has some of them without %s: separate them",
+		return false, fmt.Errorf("%s declares %s in one declaration, but the package of the new version already has some of them without %s: separate them",
 			d.file, strings.Join(d.names, ", "), missing)
 	}
 	return found > 0, nil

@@ -111,7 +111,7 @@ func insert(files, changed Files, name, marker, line string) error {
 func add(existing, into, files Files) error {
 	for name, text := range files {
 		if _, there := existing[name]; there {
-			return fmt.Errorf("%s is there already: delete it first, or choose another kind", path.Clean(name))
+			return fmt.Errorf("%s already exists: delete it first, or choose another kind", path.Clean(name))
 		}
 		into[name] = text
 	}

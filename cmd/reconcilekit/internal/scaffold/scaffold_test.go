@@ -101,8 +101,8 @@ func TestWebhooks(t *testing.T) {
 	there := scaffold.API{Version: "v1", Kind: "Website"}
 	for want, w := range map[string]scaffold.Webhook{
 		"run reconcilekit create api first": {API: scaffold.API{Version: "v1", Kind: "Box"}, Validation: true},
-		"is there already":                  {API: there, Validation: true},
-		"internal/website/webhook.go is":    {API: scaffold.API{Kind: "Website"}, Validation: true}, // the only version is the default
+		"already exists":                    {API: there, Validation: true},
+		"internal/website/webhook":          {API: scaffold.API{Kind: "Website"}, Validation: true}, // the only version is the default
 		"the kind has v1, v1beta1":          {API: scaffold.API{Kind: "Album"}, Validation: true},
 		"there is no api/*/box.go":          {API: scaffold.API{Kind: "Box"}, Validation: true},
 		"want one of them":                  {API: there},
@@ -164,8 +164,8 @@ func code(text string) (lines int) {
 	return lines
 }
 
-// TestMistakes: what cannot be written is an error that names the flag and what would be right.
-func TestMistakes(t *testing.T) {
+// TestErrors: what cannot be written is an error that names the flag and what would be right.
+func TestErrors(t *testing.T) {
 	t.Parallel()
 	there, err := scaffold.API{Version: "v1", Kind: "Website"}.Files(project(t))
 	if err != nil {
@@ -183,7 +183,7 @@ func TestMistakes(t *testing.T) {
 		"kind":         {full, scaffold.API{Version: "v1", Kind: "website"}, `--kind "website": want a kind such as Website`},
 		"version":      {full, scaffold.API{Version: "1", Kind: "Box"}, `--version "1"`},
 		"group":        {full, scaffold.API{Group: "My Group.x", Version: "v1", Kind: "Box"}, `--group "My Group.x"`},
-		"twice":        {full, scaffold.API{Version: "v1", Kind: "Website"}, "is there already"},
+		"twice":        {full, scaffold.API{Version: "v1", Kind: "Website"}, "already exists"},
 		"other group":  {full, scaffold.API{Group: "shelf", Version: "v1", Kind: "Box"}, "is not of the group shelf.example.com"},
 		"no project":   {scaffold.Files{}, scaffold.API{Version: "v1", Kind: "Box"}, "run reconcilekit init first"},
 		"lost markers": {unmarked, scaffold.API{Version: "v1", Kind: "Box"}, "//reconcilekit:imports"},

@@ -55,7 +55,7 @@ func (v Version) Files(existing Files) (Files, error) {
 	changed := Files{}
 	for _, name := range slices.Sorted(maps.Keys(added)) {
 		if _, there := existing[name]; there {
-			return nil, fmt.Errorf("%s is there already: delete it first, or choose another --version", name)
+			return nil, fmt.Errorf("%s already exists: delete it first, or choose another --version", name)
 		}
 		changed[name] = added[name]
 	}

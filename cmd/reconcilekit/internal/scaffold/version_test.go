@@ -148,12 +148,12 @@ const suffix = "!"
 		}
 	}
 	if got := strings.Count(files["api/v1/website.go"], "Hub()"); got != 1 {
-		t.Errorf("the hub has %d methods Hub", got)
+		t.Errorf("the hub has %d Hub methods", got)
 	}
 }
 
-// TestVersionMistakes: what cannot be added is an error that names the flag or the file and what would be right, and nothing is written.
-func TestVersionMistakes(t *testing.T) {
+// TestVersionErrors: what cannot be added is an error that names the flag or the file and what would be right, and nothing is written.
+func TestVersionErrors(t *testing.T) {
 	t.Parallel()
 	edit := func(name, old, replacement string) func(scaffold.Files) {
 		return func(files scaffold.Files) {
@@ -190,7 +190,7 @@ func TestVersionMistakes(t *testing.T) {
 			`api/v1beta1/website.go has no method ConvertTo`,
 		},
 		"no list":     {edit("api/v1/website.go", "WebsiteList", "Websites"), "", "v2", "Website", "v1", "api/v1 declares no WebsiteList: add it"},
-		"file":        {func(files scaffold.Files) { files["api/v2/website.go"] = "package v2\n" }, "", "v2", "Website", "v1", "api/v2/website.go is there already"},
+		"file":        {func(files scaffold.Files) { files["api/v2/website.go"] = "package v2\n" }, "", "v2", "Website", "v1", "api/v2/website.go already exists"},
 		"other group": {none, "", "v3", "Website", "v1", "api/v3/groupversion.go is not of the group example.com: choose another --version"},
 		"no Go":       {edit("api/v1/website.go", "package v1", "package"), "", "v2", "Website", "v1", "read api/v1/website.go"},
 		"import":      {edit("api/v1/website.go", "import metav1", "import meta"), "", "v2", "Website", "v1", "api/v1/website.go uses metav1 and has no import of that name"},

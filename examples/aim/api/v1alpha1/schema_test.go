@@ -13,10 +13,10 @@ import (
 
 const factsFile = "testdata/schema-facts.txt"
 
-// TestSchemaIsThatOfTheProduct compares the generated CRDs, fact by fact, with
+// TestSchemaEqualsTheProduct compares the generated CRDs, fact by fact, with
 // those of the product. AIM_CRDS=<folder of the product's CRDs> reads the facts
 // anew; the run then fails, so that nobody takes it for a check.
-func TestSchemaIsThatOfTheProduct(t *testing.T) {
+func TestSchemaEqualsTheProduct(t *testing.T) {
 	t.Parallel()
 
 	if folder := os.Getenv("AIM_CRDS"); folder != "" {

@@ -39,7 +39,7 @@ func Everything(ctx context.Context, c client.Client) error {
 		errs = append(errs, meta.EachListItem(list, func(item runtime.Object) error {
 			object, ok := item.(client.Object)
 			if !ok {
-				return fmt.Errorf("%T is no object", item)
+				return fmt.Errorf("%T is not an object", item)
 			}
 			return Object(ctx, c, object)
 		}))
@@ -51,7 +51,7 @@ func Everything(ctx context.Context, c client.Client) error {
 func Object(ctx context.Context, c client.Client, object client.Object) error {
 	before, ok := object.DeepCopyObject().(client.Object)
 	if !ok {
-		return fmt.Errorf("%T is no object", object)
+		return fmt.Errorf("%T is not an object", object)
 	}
 	switch o := object.(type) {
 	case *aimv1alpha1.AIMModel:

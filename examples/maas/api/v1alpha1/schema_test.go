@@ -19,11 +19,11 @@ import (
 
 const factsFile = "testdata/schema-facts.txt"
 
-// TestSchemaIsThatOfTheProduct compares the generated CRDs, fact by fact, with
+// TestSchemaEqualsTheProduct compares the generated CRDs, fact by fact, with
 // those of the product, whose API server takes nothing else. MAAS_CRDS=<folder of
 // the product's CRDs> reads the facts anew; the run then fails, so that nobody
 // takes it for a check.
-func TestSchemaIsThatOfTheProduct(t *testing.T) {
+func TestSchemaEqualsTheProduct(t *testing.T) {
 	t.Parallel()
 	if folder := os.Getenv("MAAS_CRDS"); folder != "" {
 		if err := os.WriteFile(factsFile, []byte(facts(t, folder)), 0o644); err != nil {
@@ -36,9 +36,9 @@ func TestSchemaIsThatOfTheProduct(t *testing.T) {
 	}
 }
 
-// TestValuesAreInTheEnumsOfTheProduct looks at every constant that the statuses are
+// TestEnumsEqualTheProduct looks at every constant that the statuses are
 // filled with: each enum of the product for a field of that type has it.
-func TestValuesAreInTheEnumsOfTheProduct(t *testing.T) {
+func TestEnumsEqualTheProduct(t *testing.T) {
 	t.Parallel()
 	fields := map[string][]string{
 		"Phase":      {"MaaSSubscription.status.phase", "MaaSAuthPolicy.status.phase", "Tenant.status.phase"},
@@ -54,13 +54,13 @@ func TestValuesAreInTheEnumsOfTheProduct(t *testing.T) {
 	}
 	ours := constants(t)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(ours))); diff != "" {
-		t.Errorf("types with constants (-looked at +declared):\n%s", diff)
+		t.Errorf("types with constants (-checked +declared):\n%s", diff)
 	}
 	for name, paths := range fields {
 		for _, path := range paths {
 			for _, value := range ours[name] {
 				if !slices.Contains(enums[path], value) {
-					t.Errorf("%s is filled with %s %q; the product takes %v", path, name, value, enums[path])
+					t.Errorf("%s has the value %s %q; the product accepts %v", path, name, value, enums[path])
 				}
 			}
 		}

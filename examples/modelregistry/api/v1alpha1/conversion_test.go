@@ -61,8 +61,8 @@ func fill(draw *rand.Rand, v reflect.Value) {
 
 const seeds = 500
 
-// TestStorageSurvives checks that a registry of the stored version is the same after it was read and written in this one.
-func TestStorageSurvives(t *testing.T) {
+// TestConversionKeepsStorage checks that a registry of the stored version is the same after it was read and written in this one.
+func TestConversionKeepsStorage(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds) {
 		draw := rand.New(rand.NewPCG(seed, 1))
@@ -91,9 +91,9 @@ func TestStorageSurvives(t *testing.T) {
 	}
 }
 
-// TestThisVersionSurvives checks that a registry of this version comes back from storage as it was, save that the mesh has
+// TestConversionKeepsThisVersion checks that a registry of this version comes back from storage as it was, save that the mesh has
 // become a proxy.
-func TestThisVersionSurvives(t *testing.T) {
+func TestConversionKeepsThisVersion(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds) {
 		draw := rand.New(rand.NewPCG(seed, 2))
@@ -108,7 +108,7 @@ func TestThisVersionSurvives(t *testing.T) {
 		}
 		if want.Spec.Istio != nil {
 			if got.Spec.OAuthProxy == nil {
-				t.Fatalf("seed %d: the mesh has not become a proxy", seed)
+				t.Fatalf("seed %d: the mesh was not converted to a proxy", seed)
 			}
 			want.Spec.Istio, want.Spec.OAuthProxy = nil, got.Spec.OAuthProxy
 		}

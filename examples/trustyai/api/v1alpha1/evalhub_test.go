@@ -10,9 +10,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestHubSurvivesTheOlderVersion: what is read and written by the older version is the same afterwards, explicit zeroes and fields that it
+// TestConversionKeepsTheHub: what is read and written by the older version is the same afterwards, explicit zeroes and fields that it
 // does not know included.
-func TestHubSurvivesTheOlderVersion(t *testing.T) {
+func TestConversionKeepsTheHub(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`{"metadata":{"name":"h"},"spec":{"tenancy":"multi"}}`,
@@ -60,6 +60,6 @@ func TestHubOfTheOlderVersion(t *testing.T) {
 	}
 	older.Annotations["trustyai.opendatahub.io/v1-fields"] = "{"
 	if err := older.ConvertTo(&hub); err == nil {
-		t.Error("an annotation that is no JSON is not reported")
+		t.Error("an annotation with invalid JSON is not reported")
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestObservedGenerationsSurvive: a spec that is written in the older version does not have the status of before say that it
+// TestConversionKeepsObservedGenerations: a spec that is written in the older version does not have the status of before say that it
 // is about the new generation.
-func TestObservedGenerationsSurvive(t *testing.T) {
+func TestConversionKeepsObservedGenerations(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]map[string]any{
 		"of one generation": {"observedGeneration": 3, "phase": "Ready", "conditions": []any{condition("Ready", 3), condition("Available", 3)}},

@@ -15,9 +15,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestEveryFieldSurvives: each optional field that the schema of a version knows survives the other version: alone and with
+// TestConversionKeepsEveryField: each optional field that the schema of a version knows survives the other version: alone and with
 // all others, with a value and with an explicit false, 0, [] or {}.
-func TestEveryFieldSurvives(t *testing.T) {
+func TestConversionKeepsEveryField(t *testing.T) {
 	t.Parallel()
 	for file, kind := range map[string]struct {
 		hub     func() conversion.Hub
@@ -35,7 +35,7 @@ func TestEveryFieldSurvives(t *testing.T) {
 				t.Parallel()
 				samples := variants(schema.Properties["spec"])
 				if len(samples) < kind.samples {
-					t.Errorf("%d samples were made, want at least %d", len(samples), kind.samples)
+					t.Errorf("%d samples were created, want at least %d", len(samples), kind.samples)
 				}
 				for _, spec := range samples {
 					var before, after, between any = kind.hub(), kind.hub(), kind.older()
@@ -49,7 +49,7 @@ func TestEveryFieldSurvives(t *testing.T) {
 					var got map[string]any
 					copyJSON(t, after, &got)
 					if diff := cmp.Diff(spec, got["spec"]); diff != "" {
-						t.Errorf("what went through %T is another one (-before +after):\n%s", between, diff)
+						t.Errorf("the conversion through %T changed the object (-before +after):\n%s", between, diff)
 					}
 				}
 			})
