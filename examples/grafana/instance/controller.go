@@ -35,6 +35,20 @@ type credential struct {
 	secret reconcile.FetchResult[*corev1.Secret]
 }
 
+// GetComponentHealth reports the Secrets that a user provides, in addition to the children.
+func (o observed) GetComponentHealth(context.Context) (components []health.Component) {
+	for _, c := range o.external {
+		components = append(components, c.secret.Upstream("Credentials", func(secret *corev1.Secret) (found health.Component) {
+			if len(secret.Data[c.ref.Key]) == 0 {
+				found.Errors = []error{health.NewError(health.MissingUpstreamDependency, "CredentialsMissing",
+					fmt.Sprintf("Secret %s has no key %s; spec.external refers to it", c.ref.Name, c.ref.Key), nil)}
+			}
+			return found
+		}))
+	}
+	return components
+}
+
 type reconciler struct{}
 
 var (
@@ -51,6 +65,7 @@ func Controller() *controller.Controller {
 		Owns(&corev1.PersistentVolumeClaim{}).
 		Owns(&appsv1.Deployment{}).
 		Owns(&networkingv1.Ingress{}).
+		Options(controller.Options{InspectChildren: true}).
 		Build()
 }
 
@@ -80,7 +95,7 @@ func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan re
 		plan.Policy = apply.Suspend
 	}
 	if grafana.Spec.External != nil {
-		return plan, missing(o.external)
+		return plan, nil
 	}
 	planAdmin(&plan, grafana, o.admin)
 	plan.Apply(configMap(grafana))
@@ -122,20 +137,6 @@ func planAdmin(plan *reconcile.PlanResult, grafana *v1beta1.Grafana, admin recon
 		}
 	}
 	plan.Apply(secret, secrets.Rules(generated), apply.AdoptUncontrolled) // a user may restore it from a backup
-}
-
-// missing returns an error for a credential that does not exist.
-func missing(credentials []credential) error {
-	for _, c := range credentials {
-		if c.secret.HasError() && !c.secret.IsNotFound() {
-			return c.secret.Error
-		}
-		if c.secret.IsNotFound() || len(c.secret.Value.Data[c.ref.Key]) == 0 {
-			return health.NewError(health.MissingUpstreamDependency, "CredentialsMissing",
-				fmt.Sprintf("Secret %s with the key %s does not exist; spec.external refers to it", c.ref.Name, c.ref.Key), nil)
-		}
-	}
-	return nil
 }
 
 // DecorateStatus reports the stage, as dashboards and folders wait for a complete instance.
