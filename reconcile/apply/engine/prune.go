@@ -107,9 +107,11 @@ func (p *pruning) decideSurplus() {
 		l = p.members()
 	}
 	p.listing = l
-	p.decideReleases(l)
-	p.admitUnproven(l)
 	p.leaving = p.notPlanned(l.members)
+	p.decideReleases(l)
+	if before := len(l.members); p.admitUnproven(l) > before {
+		p.leaving = p.notPlanned(l.members)
+	}
 	p.noteSeen(l)
 	p.noteOptedOut(l)
 	surplus := p.leaveUnknown(l, append(slices.Clone(p.leaving), p.releasedMembers()...))

@@ -79,8 +79,8 @@ func isUnprovenPart(o metav1.Object) bool {
 }
 
 // admitUnproven adds the unproven objects to the members if the owner's annotation permits that. Otherwise it keeps and reports them. An
-// object that is being deleted is a member, so that the owner waits for it.
-func (p *pruning) admitUnproven(l *listing) {
+// object that is being deleted is a member, so that the owner waits for it. It returns the number of members.
+func (p *pruning) admitUnproven(l *listing) int {
 	var open []memberObject
 	names := []string{"delete", string(p.owner.GetUID())}
 	for _, r := range p.releases {
@@ -98,7 +98,7 @@ func (p *pruning) admitUnproven(l *listing) {
 		open, names = append(open, m), append(names, string(m.uid))
 	}
 	if len(open) == 0 {
-		return
+		return len(l.members)
 	}
 	slices.Sort(names[2:])
 	blocked := &apply.PruneBlockedError{Reason: apply.ReasonUnproven, Annotation: p.keys.AdoptRestored, Token: token(names...)}
@@ -112,7 +112,7 @@ func (p *pruning) admitUnproven(l *listing) {
 				r.kept, r.result.Verb, r.result.Reason = false, apply.VerbPrune, apply.ReasonNotPlanned
 			}
 		}
-		return
+		return len(l.members)
 	}
 	for _, m := range open {
 		blocked.Objects = append(blocked.Objects, m.id.String())
@@ -121,4 +121,5 @@ func (p *pruning) admitUnproven(l *listing) {
 	slices.Sort(blocked.Objects)
 	p.block(blocked)
 	p.held = true
+	return len(l.members)
 }
