@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -53,7 +54,7 @@ func (kubelet) PortForward(ctx context.Context, _, _ string, port int32, stream 
 // ServeHTTP implements http.Handler for /portForward/NAMESPACE/POD.
 func (k kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	portforward.ServePortForward(w, r, k, parts[len(parts)-1], "", portforward.NewV4Options(nil), time.Minute, time.Minute,
+	portforward.ServePortForward(w, r, k, parts[len(parts)-1], "", &portforward.V4Options{}, time.Minute, time.Minute,
 		portforward.SupportedProtocols)
 }
 
@@ -225,11 +226,16 @@ func (c *cluster) operator(program, kubeconfig, name string) {
 			c.Logf("the log of %s:\n%s", name, logs.String())
 		}
 	})
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: operators, Name: name, Labels: map[string]string{"app.kubernetes.io/name": "quickstart"}},
-		Spec: corev1.PodSpec{NodeName: "node", Containers: []corev1.Container{{
-			Name: "manager", Image: "quickstart", Ports: []corev1.ContainerPort{{Name: "metrics", ContainerPort: int32(port)}},
-		}}},
+	raw, err := os.ReadFile(filepath.Join(install, "manager/deployment.yaml"))
+	c.must(err)
+	deployment := appsv1.Deployment{}
+	c.must(yaml.Unmarshal(raw, &deployment))
+	pod := &corev1.Pod{ObjectMeta: deployment.Spec.Template.ObjectMeta, Spec: deployment.Spec.Template.Spec}
+	pod.Namespace, pod.Name, pod.Spec.NodeName = operators, name, "node"
+	for i := range pod.Spec.Containers[0].Ports {
+		if known := &pod.Spec.Containers[0].Ports[i]; known.Name == metricsPort {
+			known.ContainerPort = int32(port)
+		}
 	}
 	c.must(c.Create(c.Context(), pod))
 	pod.Status.Phase = corev1.PodRunning
