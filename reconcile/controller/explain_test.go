@@ -103,7 +103,7 @@ var _ = Describe("an explanation", func() {
 			ContainSubstring("Widget "+namespace+"/w (controller explained): ready"),
 			ContainSubstring("triggered by create of ConfigMap "+namespace+"/input"),
 			ContainSubstring("ConfigMap "+namespace+"/settings: nothing to do (UpToDate)"),
-			ContainSubstring("last pass that wrote"),
+			ContainSubstring("last pass with a write"),
 			ContainSubstring("ConfigMap "+namespace+"/settings: create (Missing)"),
 			Not(ContainSubstring("because")), Not(ContainSubstring("hunter2")),
 		))
