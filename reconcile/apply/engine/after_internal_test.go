@@ -44,7 +44,8 @@ func TestSteps(t *testing.T) {
 			t.Parallel()
 			o, children := &order{links: map[*child]*link{}}, map[string]*child{}
 			for name, rank := range tc.ranks {
-				children[name] = &child{kind: &intent.Kind{Rank: rank}}
+				children[name] = &child{}
+				children[name].kind = &intent.Kind{Rank: rank}
 				o.links[children[name]] = &link{}
 			}
 			for name, after := range tc.after {

@@ -5,80 +5,90 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// child is one child during a pass.
+// child is one child during a pass: what is planned, what was observed, what is decided, and what execution adds.
 type child struct {
-	planned *apply.Child
-	kind    *intent.Kind
-	id      applyset.ObjectID
-	hash    uint64
-	memory  *memory.Child
-	// member reports that the child carries the part-of label.
-	member bool
-	// reach reports that an owner reference from owner to child is possible.
-	reach bool
-	// manager is the field manager of the child's applies.
-	manager string
-	rules   []intent.Rule
-	// live is the object from the cache or the API server, nil if it does not exist.
-	live client.Object
-	// renewed reports that this pass has searched for defaults of an earlier plan.
-	renewed bool
+	decider
+	// memory is what the engine remembers of the child between passes. Decisions see it as [memory.Recall].
+	memory *memory.Child
 	// answer is the response to the last write, nil for none.
 	answer client.Object
-	// recall is the memory of the child that applies to the live object; observed is the compared state of that object.
-	recall   memory.Recall
-	observed fieldset.Observation
-	// uid is the UID precondition of writes.
-	uid     types.UID
-	content map[string]any
-	action  action
-	force   bool
-	// fresh reports that live was read from the API server in this pass.
-	fresh bool
-	// sentOnce are the existing fields that are sent only once.
-	sentOnce []sentOnce
-	// contested are the fields that are left out of the content because other managers insist on them.
-	contested []apply.ContestedField
-	// repairs is the number of recent repairs of the object for this intent, including this pass; 0 if not counted yet.
-	repairs int
 	// leftSeeds are the paths of seeds that are left out of the content because the API server reported another owner.
 	leftSeeds []string
-	// unwanted are the existing fields that the plan wants absent.
-	unwanted []fieldset.Place
-	// lostAbsent are the paths of contested fields that the plan wants absent.
-	lostAbsent []string
-	result     apply.ObjectResult
-	requeue    time.Duration
+	// renewed reports that this pass has searched for defaults of an earlier plan.
+	renewed bool
 }
 
-// action is the request that a child needs.
-type action int
-
-// sentOnce is an existing field that is sent only once.
-type sentOnce struct {
-	path fieldset.Path
-	want any
+// decideChild observes a child in the cache and decides about it, unless it is decided already.
+func decideChild(p *pass, c *child) {
+	if c.result.Outcome != "" {
+		return
+	}
+	observeCached(p, c)
+	settle(p, c)
 }
 
-const (
-	actionNone action = iota
-	actionApply
-	actionCreate
-	actionMigrate
-	actionRemove
-	// actionMark updates only the owner reference and the label of the child.
-	actionMark
-)
+// decideChildAgain decides the child again after a request has shown that the object is not as observed. The earlier proof no longer holds.
+func decideChildAgain(p *pass, c *child) {
+	verb, fields, unobserved := c.result.Verb, c.result.Fields, c.result.Unobserved
+	c.leftSeeds, c.counted = nil, c.repairs
+	c.memory.ForgetProof()
+	observeLive(p, c)
+	settle(p, c)
+	c.result.Fields, c.result.Unobserved = append(fields, c.result.Fields...), unobserved
+	if c.action == actionNone && c.result.Err == nil {
+		c.result.Verb = verb // the planned action turned out to be unnecessary
+	}
+}
+
+// settle decides the observed child. It observes more as long as the decision needs it: after the cache the live object, and for either of
+// them the live metadata. Then the memory learns from the decision.
+func settle(p *pass, c *child) {
+	for {
+		c.childDecision = decide(&c.observation)
+		switch c.needs {
+		case needLiveObject:
+			observeLive(p, c)
+		case needLiveMetadata:
+			observeMetadata(p, c)
+		case needNothing:
+			logForeign(p, c)
+			noteRestored(p, c)
+			remember(p, c)
+			return
+		}
+	}
+}
+
+// remember applies what the decision has for the memory of the child.
+func remember(p *pass, c *child) {
+	c.memory.Remember(&c.childDecision.remember, p.now)
+	c.childDecision.remember = memory.Changes{}
+}
+
+// logForeign logs the fields of other managers that stay after the first apply, because an operator that migrates to the engine would
+// otherwise keep fields of its old version unnoticed.
+func logForeign(p *pass, c *child) {
+	if len(c.foreign) == 0 {
+		return
+	}
+	byManager := map[string][]string{}
+	for _, f := range c.foreign {
+		byManager[f.Manager] = append(byManager[f.Manager], f.Path)
+	}
+	for manager, fields := range byManager {
+		log.FromContext(p.ctx).Info("fields that are not planned stay, because another manager wrote them; "+
+			"if it is an earlier version of this operator, name it in Options.FormerManagers",
+			"child", c.id.String(), "manager", manager, "fields", fields)
+	}
+}
 
 // free releases the object that was read for reuse.
 func (c *child) free() {
@@ -95,27 +105,8 @@ func (c *child) describe() string {
 	return c.id.String()
 }
 
-// fail ends the child with an error from the decision.
-func (c *child) fail(outcome apply.Outcome, reason apply.Reason, err error) {
-	c.result.Outcome, c.result.Reason, c.result.Err = outcome, reason, err
-	c.action = actionNone
-}
-
 // failed ends the child with an error from the execution.
 func (c *child) failed(outcome apply.Outcome, err error) { c.fail(outcome, c.result.Reason, err) }
-
-// decided sets the verb of the action.
-func (c *child) decided() {
-	switch {
-	case c.action == actionNone:
-		c.result.Verb = apply.VerbNone
-	case c.live == nil && c.uid == "":
-		c.result.Verb = apply.VerbCreate
-	default:
-		c.result.Verb = apply.VerbUpdate
-	}
-	c.result.UID, c.result.RequeueAfter = c.uid, c.requeue
-}
 
 // requeue requests another pass after at most this time. Zero requests none.
 func (p *pass) requeue(after time.Duration) {

@@ -5,289 +5,322 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// decideChild decides the request for a child, in stages. It reads the object and recalls its memory; either may settle the child. Then it
-// checks that the object may be written, and compares the plan with the object. In the common case the resourceVersion and the hash of the
-// intent prove that nothing has to be sent.
-func decideChild(p *pass, c *child) {
-	if c.result.Outcome != "" {
-		return
+// childDecision is what a pass does with one child. Execution carries it out and completes the result.
+type childDecision struct {
+	// needs is what has to be observed before the child can be decided. If it is set, the rest of the decision has no meaning.
+	needs  need
+	action action
+	// result is the decision as it is reported, with the outcome before a request is sent.
+	result  apply.ObjectResult
+	requeue time.Duration
+	// uid is the UID precondition of writes; force takes fields from other managers.
+	uid   types.UID
+	force bool
+	// content is what an apply sends, with the rules for single fields; observed is the compared state of the live object.
+	content  map[string]any
+	rules    []intent.Rule
+	observed fieldset.Observation
+	// sentOnce are the existing fields that are sent only once.
+	sentOnce []sentOnce
+	// unwanted are the existing fields that the plan wants absent.
+	unwanted []fieldset.Place
+	// contest has the fields that are left out of the content because other managers insist on them, nil for none.
+	contest *memory.Contest
+	// repairs is the number of recent repairs of the object for this intent, including this pass; 0 if this pass is not counted.
+	repairs int
+	// shape is the hash of the visible values of an object whose managedFields the cache strips, 0 if it was not computed.
+	shape uint64
+	// foreign are the fields of other managers that an apply leaves in an object to which the engine has not applied before.
+	foreign []apply.ContestedField
+	// refused is the object that may not be written because it does not belong to the owner, nil for none.
+	refused metav1.Object
+	// remember is what the memory learns from the decision.
+	remember memory.Changes
+}
+
+// need is a read without which a child cannot be decided.
+type need int
+
+const (
+	needNothing need = iota
+	// needLiveObject: the cache hides the object, or parts of it.
+	needLiveObject
+	// needLiveMetadata: only the API server can prove that the existing object may be written.
+	needLiveMetadata
+)
+
+// action is the request that a child needs.
+type action int
+
+const (
+	actionNone action = iota
+	actionApply
+	actionCreate
+	actionMigrate
+	actionRemove
+	// actionMark updates only the owner reference and the label of the child.
+	actionMark
+)
+
+// sentOnce is an existing field that is sent only once.
+type sentOnce struct {
+	path fieldset.Path
+	want any
+}
+
+// decider is an observation with the decision that is made of it.
+type decider struct {
+	observation
+	childDecision
+}
+
+// decide decides about a child. It is a function of the observation: it reads, writes, logs and remembers nothing. In the common case the
+// resourceVersion and the hash of the intent prove that nothing has to be sent.
+func decide(o *observation) childDecision {
+	if r := &o.recall; r.Same && r.Contest == nil && !o.lacksShape() {
+		return undecided(o)
 	}
-	c.result.Outcome, c.result.Reason = apply.OutcomeUnchanged, apply.ReasonUpToDate
-	if err := readCached(p, c); err != nil {
-		c.fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)
-		return
-	}
-	recallChild(p, c)
-	if c.recall.Hidden {
-		if waitsForCache(p, c) {
-			return
-		}
-		if err := readLive(p, c); err != nil {
-			c.fail(apply.OutcomeFailed, apply.ReasonReadFailed, err)
-			return
-		}
-	}
-	switch r := &c.recall; {
-	case c.live == nil:
-		decideMissing(p, c)
+	d := decider{*o, undecided(o)}
+	switch r := &d.recall; {
+	case d.err != nil:
+		d.fail(apply.OutcomeFailed, apply.ReasonReadFailed, d.err)
+	case r.Hidden:
+		d.decideHidden()
+	case d.live == nil:
+		d.decideMissing()
 	case r.Same && r.Contest == nil:
-		noteShape(p, c)
+		d.learnShape()
 	case r.Same && r.Held != nil:
-		c.contested = r.Held.Fields
-		endUnchanged(p, c)
-	case !c.fresh && c.planned.Mode != apply.Once && !hasManagedFields(c.live):
-		decideStripped(p, c)
+		d.contest = r.Held
+		d.endUnchanged()
+	case !d.fresh && d.planned.Mode != apply.Once && !hasManagedFields(d.live):
+		d.decideStripped()
 	default:
-		decideExisting(p, c)
+		d.decideExisting()
 	}
+	d.decided()
+	return d.childDecision
 }
 
-// recallChild recalls the memory that applies to the live object.
-func recallChild(p *pass, c *child) {
-	c.recall = c.memory.Recall(c.live, memory.Look{
-		Intent: c.hash, Now: p.now, Deadline: p.env.options.LagDeadline, Trust: p.env.options.ContestInterval, Live: c.fresh,
-	})
+// undecided returns the decision that the object is as planned.
+func undecided(o *observation) childDecision {
+	d := childDecision{repairs: o.counted}
+	r := &d.result
+	r.GVK, r.Key, r.Announcement = o.kind.GVK, o.id.Key, o.planned.Announcement
+	r.Verb, r.Outcome, r.Reason = apply.VerbNone, apply.OutcomeUnchanged, apply.ReasonUpToDate
+	if o.err != nil {
+		return d
+	}
+	d.remember.Shown, d.remember.Unproven = o.recall.Shown, o.recall.Lapsed
+	if o.fresh {
+		if d.remember.Shown = o.live == nil; o.live != nil {
+			d.remember.Read = o.live.GetResourceVersion()
+		}
+	}
+	return d
 }
 
-func readCached(p *pass, c *child) error {
-	if c == p.ownerChild {
-		c.live = ownerMetadata(p)
-		return nil
+// decided sets the verb of the action.
+func (d *decider) decided() {
+	switch {
+	case d.action == actionNone:
+		d.result.Verb = apply.VerbNone
+	case d.live == nil && d.uid == "":
+		d.result.Verb = apply.VerbCreate
+	default:
+		d.result.Verb = apply.VerbUpdate
 	}
-	o := c.kind.NewObject()
-	err := p.env.client.Get(p.ctx, c.id.Key, o, p.env.cached...)
-	return noteRead(c, o, err)
+	d.result.UID, d.result.RequeueAfter = d.uid, d.requeue
 }
 
-// readLive reads the object from the API server and remembers its version, so that an older object in the cache is recognised as stale.
-func readLive(p *pass, c *child) error {
-	c.free()
-	c.fresh, c.sentOnce = true, nil
-	c.memory.Shown()
-	o := c.kind.NewObject()
-	err := noteRead(c, o, p.env.live.Get(p.ctx, c.id.Key, o))
-	if c == p.ownerChild && c.live != nil && c.live.GetUID() != p.owner.GetUID() {
-		c.live = nil // another object of this name
-	}
-	if c.live != nil {
-		c.memory.Read(c.live, p.now)
-	}
-	recallChild(p, c)
-	return err
+// fail ends the child with an error.
+func (d *childDecision) fail(outcome apply.Outcome, reason apply.Reason, err error) {
+	d.result.Outcome, d.result.Reason, d.result.Err = outcome, reason, err
+	d.action = actionNone
 }
 
-func noteRead(c *child, o client.Object, err error) error {
-	if err == nil {
-		c.live = o
-		return nil
-	}
-	c.kind.Release(o)
-	return client.IgnoreNotFound(err)
-}
-
-// waitsForCache handles a cache that does not show the engine's last write yet. It reports whether the child is settled for this pass. If
-// the plan has changed since, the child is decided from a live read.
-func waitsForCache(p *pass, c *child) bool {
-	r := &c.recall
+// decideHidden decides a child of which the cache does not show the engine's last write yet. It waits for the cache if that write was an
+// apply of the same intent.
+func (d *decider) decideHidden() {
+	r := &d.recall
 	if r.Wait <= 0 || !r.Proven {
-		return false
+		d.needs = needLiveObject
+		return
 	}
-	c.requeue, c.result.Reason = r.Wait, apply.ReasonStaleCache
+	d.requeue, d.result.Reason = r.Wait, apply.ReasonStaleCache
 	if r.Contest != nil {
-		c.contested = r.Contest.Fields
-		reportContest(p, c)
+		d.contest = r.Contest
+		d.reportContest()
 	}
-	return true
 }
 
 // decideStripped decides a child whose managedFields the cache strips. If the visible planned fields are unchanged since the last live
 // read, its result still holds. Otherwise the object is read live. Drift in parts that the cache strips is not repaired before that.
-func decideStripped(p *pass, c *child) {
-	if isTerminating(p, c) {
+func (d *decider) decideStripped() {
+	if d.isTerminating() {
 		return
 	}
-	m := c.memory
-	if c.recall.Failed {
-		if f := m.RefusedIn(c.live.GetResourceVersion()); f != nil && failedBefore(p, c, f.UID, f.Others) {
-			return
-		}
-	}
-	seen, err := shape(p, c)
-	if err != nil {
-		c.fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
+	version := d.live.GetResourceVersion()
+	if f := d.recall.Failure; f != nil && f.Version == version && d.failedBefore(f.UID, f.Others) {
 		return
 	}
-	version := c.live.GetResourceVersion()
-	if m.ProvesShape(c.hash, seen) {
-		m.StillIn(version)
-		return
-	}
-	if decideLive(p, c); c.live == nil {
-		return
-	}
-	noteStripped(p, c)
-	if m.Proven() && c.action == actionNone && c.live.GetResourceVersion() == version {
-		m.Shows(seen)
-		m.Shown()
+	shape, err := d.computeShape()
+	switch {
+	case err != nil:
+		d.fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
+	case d.recall.Proven && d.recall.Shape == shape && d.recall.Contest == nil:
+		d.remember.Version = version
+	default:
+		d.needs, d.shape = needLiveObject, shape
 	}
 }
 
-// noteShape remembers the cached values of the fields that have just been applied, for a cache that strips managedFields.
-func noteShape(p *pass, c *child) {
-	if c.planned.Mode == apply.Once || c.memory.ShapeKnown() || hasManagedFields(c.live) {
-		return
-	}
-	if seen, err := shape(p, c); err == nil {
-		c.memory.Shows(seen)
+// lacksShape reports whether the shape of the object has to be remembered, for a cache that strips managedFields.
+func (o *observation) lacksShape() bool {
+	return o.recall.Shape == 0 && o.planned.Mode != apply.Once && !hasManagedFields(o.live)
+}
+
+// learnShape remembers the cached values of the fields that have just been applied.
+func (d *decider) learnShape() {
+	if shape, err := d.computeShape(); err == nil {
+		d.remember.Shape = shape
 	}
 }
 
-// hasManagedFields reports whether an object has managedFields. It does not decode those of an unstructured object.
-func hasManagedFields(o client.Object) bool {
-	if u, ok := o.(*unstructured.Unstructured); ok {
-		entries, _, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields")
-		list, _ := entries.([]any)
-		return len(list) > 0
+// confirmShape remembers the values that a cache without managedFields shows, if the live object of that version is as planned.
+func (d *decider) confirmShape() {
+	proven := d.remember.Proof != nil || (d.recall.Proven && !d.remember.Unproven)
+	if s := d.stripped; s.shape != 0 && proven && d.action == actionNone && s.version == d.live.GetResourceVersion() {
+		d.remember.Shape, d.remember.Shown = s.shape, true
 	}
-	return len(o.GetManagedFields()) > 0
 }
 
-// shape returns the hash of the live values at the paths of the intent.
-func shape(p *pass, c *child) (uint64, error) {
-	content, err := compileContent(p, c)
+// computeShape returns the hash of the live values at the paths of the intent.
+func (d *decider) computeShape() (uint64, error) {
+	intended, err := d.compileContent()
 	if err != nil {
 		return 0, err
 	}
-	live, err := p.env.encoder.Live(c.live)
+	live, err := d.facts.encoder.Live(d.live)
 	if err != nil {
 		return 0, fmt.Errorf("encode the live object: %w", err)
 	}
-	noteUnwanted(c, live)
-	return p.env.hasher.Shape(c.kind.Schema, content, live) + uint64(len(c.unwanted)), nil
+	d.findUnwanted(live)
+	return d.facts.hasher.Shape(d.kind.Schema, intended, live) + uint64(len(d.unwanted)), nil
 }
 
-// noteStripped logs once per kind that the cache strips managedFields.
-func noteStripped(p *pass, c *child) {
-	if len(c.live.GetManagedFields()) == 0 {
-		return
-	}
-	if _, known := p.env.stripped.LoadOrStore(c.kind, struct{}{}); !known {
-		log.FromContext(p.ctx).Info("the cache strips managedFields: drift of what it strips besides is not seen, and after a start "+
-			"and after each write one read per child goes to the API server; the transform of this package keeps what is needed",
-			"kind", c.kind.GVK.String())
-	}
-}
+// longestPause is the maximum pause before a child that others delete is recreated. Users and test suites delete a child several times
+// within a minute to see it recreated.
+const longestPause = 30 * time.Second
 
-func decideMissing(p *pass, c *child) {
-	if deletedByOthers(p, c) || failedBefore(p, c, "", 0) {
+// decideMissing decides a child that does not exist.
+func (d *decider) decideMissing() {
+	d.remember.Gone, d.remember.MaxPause = true, min(longestPause, d.facts.options.ContestInterval)
+	if d.recall.Deletions > 0 {
+		d.fail(apply.OutcomeContested, apply.ReasonContested, &apply.DeletedByOthersError{
+			Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name, Times: d.recall.Deletions,
+		})
+		d.requeue = d.recall.Pause
 		return
 	}
-	c.result.Reason = apply.ReasonMissing
-	switch c.planned.Mode {
+	if d.failedBefore("", 0) {
+		return
+	}
+	d.result.Reason = apply.ReasonMissing
+	switch d.planned.Mode {
 	case apply.Contribute:
-		c.fail(apply.OutcomeBlocked, apply.ReasonMissing, apierrors.NewNotFound(resourceOf(c.kind.GVK), c.id.Key.Name))
+		d.fail(apply.OutcomeBlocked, apply.ReasonMissing, apierrors.NewNotFound(resourceOf(d.kind.GVK), d.id.Key.Name))
 		return
 	case apply.Once:
-		if !c.planned.Existing {
-			prepareWrite(c, p, actionCreate, apply.ReasonMissing)
+		if !d.planned.Existing {
+			d.prepareWrite(actionCreate, apply.ReasonMissing)
 		}
 		return
 	case apply.Own, apply.Shared, apply.Retained:
 	}
-	if p.dry && !c.fresh {
-		decideLive(p, c) // a write would find out
+	if d.facts.dry && !d.fresh {
+		d.needs = needLiveObject // a write would find out
 		return
 	}
-	prepareWrite(c, p, actionApply, apply.ReasonMissing)
+	d.prepareWrite(actionApply, apply.ReasonMissing)
 }
 
 // failedBefore reports whether the same request has failed before and would fail again.
-func failedBefore(p *pass, c *child, uid types.UID, others uint64) bool {
-	if !c.recall.Failed {
+func (d *decider) failedBefore(uid types.UID, others uint64) bool {
+	f := d.recall.Failure
+	if !f.Repeats(memory.Situation{Intent: d.hash, UID: uid, Others: others}, d.facts.now) || d.facts.allowedSince(f.Err) {
 		return false
 	}
-	f := c.memory.FailedIn(memory.Situation{Intent: c.hash, UID: uid, Others: others}, p.now)
-	if f == nil || allowedSince(p, f.Err) {
-		return false
-	}
-	c.fail(f.Outcome, apply.ReasonBackoff, f.Err)
-	c.requeue = f.Until.Sub(p.now)
+	d.fail(f.Outcome, apply.ReasonBackoff, f.Err)
+	d.requeue = f.Until.Sub(d.facts.now)
 	return true
 }
 
 // allowedSince reports whether the owner now has the annotation that the error asked for.
-func allowedSince(p *pass, err error) bool {
+func (f *facts) allowedSince(err error) bool {
 	var blocked *apply.RecreateBlockedError
-	return errors.As(err, &blocked) && blocked.Token == p.allowPrune
+	return errors.As(err, &blocked) && blocked.Token == f.allowPrune
 }
 
 // decideExisting decides an object that has changed, or that this process has not seen before.
-func decideExisting(p *pass, c *child) {
-	if isTerminating(p, c) {
+func (d *decider) decideExisting() {
+	if d.isTerminating() || !d.claim() {
 		return
 	}
-	if !claimChild(p, c) {
+	if d.planned.Mode == apply.Once {
+		d.decideMarks()
 		return
 	}
-	if c.planned.Mode == apply.Once {
-		c.result.Reason = apply.ReasonExists
-		if lacksMarks(p, c) {
-			return
-		}
-		c.memory.Accept(c.hash, c.live.GetResourceVersion())
+	if d.recall.Failure != nil && d.failedBefore(d.uid, d.otherManagers()) {
 		return
 	}
-	if c.recall.Failed && failedBefore(p, c, c.uid, otherManagers(p.env.hasher, c)) {
-		return
-	}
-	proveUnchanged(p, c)
-	if first := !c.recall.Known && !c.reach; first && c.action != actionNone && c.action != actionCreate {
-		verifyFirstWrite(p, c)
+	d.compare()
+	if d.needs == needNothing {
+		d.verifyFirstWrite()
+		d.confirmShape()
 	}
 }
 
 // isTerminating reports whether the object is being deleted. It is applied again when it is gone.
-func isTerminating(p *pass, c *child) bool {
-	if !c.recall.Deleted && (c.live.GetDeletionTimestamp() == nil || partOfAnother(p, c)) {
+func (d *decider) isTerminating() bool {
+	if !d.recall.Deleted && (d.live.GetDeletionTimestamp() == nil || d.partOfAnother()) {
 		return false
 	}
-	c.result.Outcome, c.result.Reason, c.requeue = apply.OutcomeBlocked, apply.ReasonTerminating, confirmAfter
-	if c.live.GetDeletionTimestamp() != nil {
-		c.result.Finalizers = slices.Clone(c.live.GetFinalizers())
+	d.result.Outcome, d.result.Reason, d.requeue = apply.OutcomeBlocked, apply.ReasonTerminating, confirmAfter
+	if d.live.GetDeletionTimestamp() != nil {
+		d.result.Finalizers = slices.Clone(d.live.GetFinalizers())
 	}
-	c.memory.ForgetProof()
+	d.remember.Unproven = true
 	return true
 }
 
 // partOfAnother reports whether the child is a part of an object other than the owner. Such a part stays planned while that object is
 // being deleted.
-func partOfAnother(p *pass, c *child) bool {
-	return c.planned.Mode == apply.Contribute && c != p.ownerChild
-}
+func (o *observation) partOfAnother() bool { return o.planned.Mode == apply.Contribute && !o.ofOwner }
 
 // prepareWrite compiles the intent for a request.
-func prepareWrite(c *child, p *pass, a action, why apply.Reason) {
-	if c.content == nil {
-		content, err := compileContent(p, c)
-		if err != nil {
-			c.fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
+func (d *decider) prepareWrite(a action, why apply.Reason) {
+	if d.content == nil {
+		var err error
+		if d.content, err = d.compileContent(); err != nil {
+			d.fail(apply.OutcomeFailed, apply.ReasonInvalid, err)
 			return
 		}
-		c.content = content
 	}
-	c.action, c.result.Reason = a, why
+	d.action, d.result.Reason = a, why
 }
 
 func resourceOf(gvk schema.GroupVersionKind) schema.GroupResource {

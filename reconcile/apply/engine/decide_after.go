@@ -27,8 +27,6 @@ type link struct {
 	// step is when the child is written; placed reports that it is known.
 	step   step
 	placed bool
-	// recorded is the value of the annotation of the child, empty for none.
-	recorded string
 	// planned is the deletion for which the child stands while it waits, nil for a child that is applied. deletion is set when it no longer
 	// waits, with the index of its result.
 	planned  *apply.Deletion
@@ -86,7 +84,7 @@ func resolveOrder(p *pass) {
 	}
 	for _, c := range p.children {
 		if l := p.order.links[c]; l.record(c) {
-			c.hash += p.env.hasher.Text(l.recorded)
+			c.hash += p.env.hasher.Text(c.after)
 			p.identity += p.env.hasher.Text("ordered " + c.id.Text())
 		}
 	}
@@ -191,7 +189,7 @@ func failCycle(cycle []*child) {
 	}
 }
 
-// record computes the value of the annotation of a child, and reports whether it has one. It has the objects that the engine deletes or
+// record sets the value of the annotation of a child, and reports whether it has one. It has the objects that the engine deletes or
 // gives back itself.
 func (l *link) record(c *child) bool {
 	if l.planned != nil || !c.member || c.memory == nil {
@@ -204,16 +202,8 @@ func (l *link) record(c *child) bool {
 		}
 	}
 	slices.SortFunc(ids, applyset.CompareIDs)
-	l.recorded = applyset.FormatContributions(slices.Compact(ids))
-	return l.recorded != ""
-}
-
-// recorded returns the value of the annotation of a child, empty for none.
-func (o *order) recorded(c *child) string {
-	if o == nil || o.links[c] == nil {
-		return ""
-	}
-	return o.links[c].recorded
+	c.after = applyset.FormatContributions(slices.Compact(ids))
+	return c.after != ""
 }
 
 // decideFirst decides the objects that a child comes after, and returns what the child waits for, empty for nothing.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // decision is the part of a result that the tables compare.
@@ -205,6 +204,15 @@ func childSituations() map[string]situation {
 			},
 			decision{apply.VerbUpdate, apply.ReasonFormerManager, apply.OutcomeUnchanged},
 		},
+		"migrated from a former manager": {
+			plan(), func(s *stage) {
+				s.start("before")
+				s.apply(plan())
+				s.start("operator", "before")
+				s.apply(plan())
+			},
+			decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged},
+		},
 		"terminating": {
 			plan(), func(s *stage) {
 				s.apply(plan())
@@ -239,14 +247,36 @@ func childSituations() map[string]situation {
 			decision{apply.VerbUpdate, apply.ReasonDrift, apply.OutcomeUnchanged},
 		},
 		"changed back after each of many repairs": {
-			plan(), func(s *stage) {
-				s.apply(plan())
-				for range memory.MaxRepairs + 1 {
-					s.update(repaint)
-					s.apply(plan())
-				}
-			},
+			plan(), func(s *stage) { s.contest(plan(), repaint) },
 			decision{apply.VerbNone, apply.ReasonContested, apply.OutcomeContested},
+		},
+		"contested, and held by the other manager": {
+			plan(), func(s *stage) { s.contest(plan(), repaint); s.apply(plan()) },
+			decision{apply.VerbNone, apply.ReasonContested, apply.OutcomeContested},
+		},
+		"contested an hour ago": {
+			plan(), func(s *stage) { s.contest(plan(), repaint); s.clock.SetTime(s.clock.Now().Add(time.Hour)) },
+			decision{apply.VerbUpdate, apply.ReasonDrift, apply.OutcomeUnchanged},
+		},
+		"contested, changed plan": {
+			red(), func(s *stage) { s.contest(plan(), repaint) },
+			decision{apply.VerbUpdate, apply.ReasonPlanChanged, apply.OutcomeUnchanged},
+		},
+		"overridden by a policy each time": {
+			plan(), func(s *stage) { s.overridden(plan(), repaint) },
+			decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged},
+		},
+		"overridden by a policy each time, an hour ago": {
+			plan(), func(s *stage) { s.overridden(plan(), repaint); s.clock.SetTime(s.clock.Now().Add(time.Hour)) },
+			decision{apply.VerbUpdate, apply.ReasonDrift, apply.OutcomeUnchanged},
+		},
+		"exists as planned, in a cache without managedFields": {
+			plan(), func(s *stage) { s.apply(plan()); s.strip(); s.start("operator") },
+			decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged},
+		},
+		"drifted, in a cache without managedFields": {
+			plan(), func(s *stage) { s.apply(plan()); s.update(repaint); s.strip() },
+			decision{apply.VerbUpdate, apply.ReasonDrift, apply.OutcomeUnchanged},
 		},
 		"refused before as invalid": {
 			plan(), func(s *stage) { s.apply(red()); s.refusal = invalid; s.apply(plan()) },

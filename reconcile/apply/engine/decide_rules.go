@@ -11,45 +11,45 @@ import (
 
 // applyRules applies the rules for single fields to the content, for a live object in which the engine owns the set. It returns the part
 // of the set that has to be compared.
-func applyRules(p *pass, c *child, set *fieldset.Set, live map[string]any) *fieldset.Set {
+func (d *decider) applyRules(set *fieldset.Set, live map[string]any) *fieldset.Set {
 	left, seeded := set, false
-	for i := range c.rules {
-		switch rule := &c.rules[i]; rule.Policy {
+	for i := range d.rules {
+		switch rule := &d.rules[i]; rule.Policy {
 		case apply.FieldSeed:
-			yieldField(c, rule.Path, left, live)
+			d.yieldField(rule.Path, left, live)
 			seeded = true
 		case apply.FieldCreateOnly:
-			if leaveOutSentOnce(c, rule.Path, set, live) {
+			if d.leaveOutSentOnce(rule.Path, set, live) {
 				left = rule.Path.Without(left)
 			}
 		case apply.FieldOwn, apply.FieldForce, apply.FieldIgnore, apply.FieldAbsent:
 		}
 	}
 	if seeded {
-		marksOf(p, c).Add(c.content) // the marks of a child are never yielded
+		d.marks().Add(d.content) // the marks of a child are never yielded
 	}
 	return left
 }
 
 // yieldField removes existing values at the path that the engine does not own, or no longer owns, from the content.
-func yieldField(c *child, path fieldset.Path, set *fieldset.Set, live map[string]any) {
-	want, planned := path.Lookup(c.content)
+func (d *decider) yieldField(path fieldset.Path, set *fieldset.Set, live map[string]any) {
+	want, planned := path.Lookup(d.content)
 	have, exists := path.Lookup(live)
 	if !planned || !exists {
 		return
 	}
-	path.Put(c.content, yieldedValue(c, path, path.Below(set), want, have))
+	path.Put(d.content, d.yieldedValue(path, path.Below(set), want, have))
 }
 
 // yieldedValue returns the rest of a wanted value; nil is nothing.
-func yieldedValue(c *child, path fieldset.Path, set *fieldset.Set, want, have any) any {
+func (d *decider) yieldedValue(path fieldset.Path, set *fieldset.Set, want, have any) any {
 	wantMap, isMap := want.(map[string]any)
 	haveMap, liveMap := have.(map[string]any)
 	if set != nil && (set.Leaf() || !isMap || !liveMap) {
 		return want
 	}
 	if !isMap || !liveMap {
-		if abandoned(c, path) {
+		if d.abandoned(path) {
 			return want
 		}
 		return nil
@@ -62,7 +62,7 @@ func yieldedValue(c *child, path fieldset.Path, set *fieldset.Set, want, have an
 			if set != nil {
 				owned = set.Field(name)
 			}
-			value = yieldedValue(c, below, owned, value, current)
+			value = d.yieldedValue(below, owned, value, current)
 		}
 		if value != nil {
 			out[name] = value
@@ -76,14 +76,14 @@ func yieldedValue(c *child, path fieldset.Path, set *fieldset.Set, want, have an
 
 // abandoned reports whether an existing field has no owner because the manager that took it has given it up, and the API server set its
 // value. It returns false for an object in which the engine owns nothing, because its managedFields may have been wiped.
-func abandoned(c *child, path fieldset.Path) bool {
-	entries := c.live.GetManagedFields()
-	if fieldset.Entry(entries, c.manager) == nil {
+func (d *decider) abandoned(path fieldset.Path) bool {
+	entries := d.live.GetManagedFields()
+	if fieldset.Entry(entries, d.manager) == nil {
 		return false
 	}
 	for i := range entries {
 		e := &entries[i]
-		if e.Subresource == "status" || (e.Manager == c.manager && e.Operation == metav1.ManagedFieldsOperationApply) {
+		if e.Subresource == "status" || (e.Manager == d.manager && e.Operation == metav1.ManagedFieldsOperationApply) {
 			continue
 		}
 		if e.FieldsV1 == nil {
@@ -98,38 +98,38 @@ func abandoned(c *child, path fieldset.Path) bool {
 }
 
 // leaveOutSentOnce removes an existing field that is sent once from the content, and reports whether the field is excluded from the
-// comparison. An apply without the field can remove it, so [restoreSentOnce] puts it back before an apply is sent. A part of a value that
-// is owned as a whole is compared with that value.
-func leaveOutSentOnce(c *child, path fieldset.Path, set *fieldset.Set, live map[string]any) bool {
+// comparison. An apply without the field can remove it, so restoreSentOnce puts it back before an apply is sent. A part of a value that is
+// owned as a whole is compared with that value.
+func (d *decider) leaveOutSentOnce(path fieldset.Path, set *fieldset.Set, live map[string]any) bool {
 	have, exists := path.Lookup(live)
 	if path.PartOf(set) {
 		if exists {
-			path.Insert(c.content, have)
+			path.Insert(d.content, have)
 		}
 		return false
 	}
-	if !exists && (c.fresh || path.Below(set) == nil) {
+	if !exists && (d.fresh || path.Below(set) == nil) {
 		return false
 	}
-	want, _ := path.Lookup(c.content)
-	c.sentOnce = append(c.sentOnce, sentOnce{path: path, want: want})
-	path.Remove(c.content)
+	want, _ := path.Lookup(d.content)
+	d.sentOnce = append(d.sentOnce, sentOnce{path: path, want: want})
+	path.Remove(d.content)
 	return true
 }
 
 // restoreSentOnce puts the live values of fields that are sent once back into the content, because an apply without them would remove
 // them. It returns false if the live object does not show an owned field. The object must then be read live; a field that is missing there
 // too, such as an empty list, is gone.
-func restoreSentOnce(c *child, set *fieldset.Set, live map[string]any) bool {
-	for _, field := range c.sentOnce {
+func (d *decider) restoreSentOnce(set *fieldset.Set, live map[string]any) bool {
+	for _, field := range d.sentOnce {
 		have, exists := field.path.Lookup(live)
 		owned := field.path.Below(set)
 		if owned == nil {
-			if exists && !c.fresh && hidesOwners(c) {
+			if exists && !d.fresh && d.hidesOwners() {
 				return false
 			}
-			if exists && partOfWhole(c, field.path) {
-				field.path.Insert(c.content, have)
+			if exists && d.partOfWhole(field.path) {
+				field.path.Insert(d.content, have)
 			}
 			continue
 		}
@@ -137,26 +137,37 @@ func restoreSentOnce(c *child, set *fieldset.Set, live map[string]any) bool {
 			return false
 		}
 		value, complete := fieldset.OwnedPart(owned, field.want, have)
-		if !complete && !c.fresh {
+		if !complete && !d.fresh {
 			return false
 		}
 		if value != nil {
-			field.path.Insert(c.content, value)
+			field.path.Insert(d.content, value)
 		}
 	}
 	return true
 }
 
+// pathsSentOnce returns the paths of the fields that are sent once.
+func (d *decider) pathsSentOnce() []fieldset.Path {
+	var paths []fieldset.Path
+	for i := range d.rules {
+		if rule := &d.rules[i]; rule.Policy == apply.FieldCreateOnly {
+			paths = append(paths, rule.Path)
+		}
+	}
+	return paths
+}
+
 // hidesOwners reports whether the cache omits the fields of managers.
-func hidesOwners(c *child) bool {
-	entries := c.live.GetManagedFields()
+func (d *decider) hidesOwners() bool {
+	entries := d.live.GetManagedFields()
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
 }
 
 // partOfWhole reports whether another manager owns a value as a whole that contains the path. An apply of any part replaces the entire
 // value.
-func partOfWhole(c *child, path fieldset.Path) bool {
-	entries := c.live.GetManagedFields()
+func (d *decider) partOfWhole(path fieldset.Path) bool {
+	entries := d.live.GetManagedFields()
 	for i := range entries {
 		if e := &entries[i]; e.FieldsV1 != nil && e.Subresource == "" {
 			if set, err := fieldset.Parse(e.FieldsV1.GetRawBytes()); err == nil && path.PartOf(set) {

@@ -111,7 +111,7 @@ func decideExistingDeletion(p *pass, d *deletion, o client.Object) error {
 	if may, err := mayDelete(p, d, o); err != nil || !may {
 		return err
 	}
-	if optedOut(p, o) {
+	if p.optedOut(o) {
 		d.result.Outcome, d.result.Reason, d.result.UID = apply.OutcomeOptedOut, apply.ReasonOptedOut, ""
 		return nil
 	}
@@ -146,7 +146,7 @@ func mayDelete(p *pass, d *deletion, o client.Object) (bool, error) {
 	refused := &apply.OwnedByAnotherError{Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name, Deletion: true}
 	controller := metav1.GetControllerOfNoCopy(o)
 	switch {
-	case controller != nil && controller.UID != p.owner.GetUID() && !grantedControllerTo(p, o, controller.UID):
+	case controller != nil && controller.UID != p.owner.GetUID() && !p.grantedControllerTo(o, controller.UID):
 		copied := *controller
 		refused.Controller = &copied
 	case d.Object.GetUID() != "" || len(d.Labels) > 0 || d.Uncontrolled:
@@ -169,9 +169,9 @@ func mayDeleteUnnamed(p *pass, d *deletion, o client.Object, controller *metav1.
 	}
 	ours := func(o metav1.Object) bool {
 		if controller != nil {
-			return !labelledByAnother(p, o)
+			return !p.labelledByAnother(o)
 		}
-		return labelledByUs(p, o) || remembered == o.GetUID()
+		return p.labelledByUs(o) || remembered == o.GetUID()
 	}
 	if ours(o) || len(o.GetManagedFields()) > 0 {
 		return ours(o), nil

@@ -33,7 +33,7 @@ func decisions(p *pass, pr *pruning, o DiffOptions) apply.Decisions {
 			}
 			d.Fields = fields
 		default:
-			d.Fields = changedFields(p, c)
+			d.Fields = c.changedFields()
 		}
 		out.Objects = append(out.Objects, d)
 	}
@@ -61,7 +61,7 @@ func dryRun(p *pass, c *child) ([]apply.FieldChange, error) {
 		return nil, err
 	}
 	c.unwanted = rest
-	reportContest(p, c)
+	c.reportContest()
 	after, err := p.env.encoder.Live(answer)
 	if err != nil {
 		return nil, err
@@ -74,9 +74,9 @@ func dryRun(p *pass, c *child) ([]apply.FieldChange, error) {
 		}
 		before = withoutServerFields(content)
 	}
-	w := &changeWriter{child: c}
+	w := &changeWriter{kind: c.id.GroupKind}
 	w.values("", before, withoutServerFields(after))
-	return append(w.changes, removedFields(c, w.changes)...), nil
+	return append(w.changes, c.removedFields(w.changes)...), nil
 }
 
 func sendDryRun(p *pass, c *child) (client.Object, error) {

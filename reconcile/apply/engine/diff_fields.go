@@ -17,10 +17,10 @@ import (
 )
 
 // removedFields returns the changes of a removal that known does not contain.
-func removedFields(c *child, known []apply.FieldChange) []apply.FieldChange {
-	w := &changeWriter{child: c}
-	for i := range c.unwanted {
-		f := &c.unwanted[i]
+func (d *decider) removedFields(known []apply.FieldChange) []apply.FieldChange {
+	w := &changeWriter{kind: d.id.GroupKind}
+	for i := range d.unwanted {
+		f := &d.unwanted[i]
 		if !slices.ContainsFunc(known, func(k apply.FieldChange) bool { return k.Path == f.Text }) {
 			w.line(f.Text, f.Value, content.Absent{})
 		}
@@ -29,32 +29,32 @@ func removedFields(c *child, known []apply.FieldChange) []apply.FieldChange {
 }
 
 // changedFields returns the fields that an apply would change, computed from the object that was read. A create sets all planned fields.
-func changedFields(p *pass, c *child) []apply.FieldChange {
-	w := &changeWriter{child: c}
-	if c.live == nil {
-		w.values("", content.Absent{}, c.content)
+func (d *decider) changedFields() []apply.FieldChange {
+	w := &changeWriter{kind: d.id.GroupKind}
+	if d.live == nil {
+		w.values("", content.Absent{}, d.content)
 		return w.changes
 	}
-	if c.observed.Content == nil {
+	if d.observed.Content == nil {
 		var err error
-		if c.observed, err = fieldset.Observe(p.env.encoder, c.live, c.manager); err != nil {
+		if d.observed, err = fieldset.Observe(d.facts.encoder, d.live, d.manager); err != nil {
 			return nil
 		}
 	}
-	comparison := fieldset.Comparison{Schema: c.kind.Schema, Report: func(diff fieldset.Difference) {
+	comparison := fieldset.Comparison{Schema: d.kind.Schema, Report: func(diff fieldset.Difference) {
 		if diff.Unowned {
 			w.line(diff.Path, diff.Live, diff.Live)
 			return
 		}
 		w.values(diff.Path, diff.Live, diff.Intent)
 	}}
-	comparison.Object(c.observed.Own.Set, c.content, c.observed.Content)
-	return append(w.changes, removedFields(c, w.changes)...)
+	comparison.Object(d.observed.Own.Set, d.content, d.observed.Content)
+	return append(w.changes, d.removedFields(w.changes)...)
 }
 
 // changeWriter collects the changed fields of a child.
 type changeWriter struct {
-	child   *child
+	kind    schema.GroupKind
 	changes []apply.FieldChange
 }
 
@@ -84,7 +84,7 @@ func (w *changeWriter) values(path string, from, to any) {
 
 func (w *changeWriter) line(path string, from, to any) {
 	f := apply.FieldChange{Path: path, From: render(from), To: render(to)}
-	if w.child.id.GroupKind == (schema.GroupKind{Kind: "Secret"}) && (strings.HasPrefix(path, ".data") || strings.HasPrefix(path, ".stringData")) {
+	if w.kind == (schema.GroupKind{Kind: "Secret"}) && (strings.HasPrefix(path, ".data") || strings.HasPrefix(path, ".stringData")) {
 		f.From, f.To = masked(f, f.From, ""), masked(f, f.To, " (changed)")
 	}
 	w.changes = append(w.changes, f)

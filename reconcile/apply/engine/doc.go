@@ -18,20 +18,31 @@
 // Observe reads the owner, its children, the existing objects and the memory
 // of earlier passes:
 //
-//	pass.go, child.go, env.go   the state of a pass, of a child, of the engine
+//	pass.go, env.go, facts.go   the state of a pass and of the engine; facts are
+//	                            the part of it on which decisions depend
 //	options.go, kinds.go        defaults of the options; declared and kept kinds
 //	names.go                    field managers, labels and annotations
 //	resolve.go                  kind, name and memory of each planned child
+//	observe.go                  one child: the object and what the memory recalls
 //	inventory_read.go           the kinds and namespaces that the owner records
 //	owner_*.go                  metadata and observed generation of the owner
 //	ownership.go                whether an object is a child of the owner
 //
-// Decide compares them with the plan, and only reads:
+// Decide compares them with the plan. The decision about a child is a pure
+// function of its observation; child.go observes more if the decision needs it,
+// and lets the memory learn from the decision:
+//
+//	decide.go                   the decision and its stages
+//	decide_claim.go             whether the object may be written
+//	decide_compare.go           whether it differs from the plan
+//	decide_contest.go           fields on which other managers insist
+//	decide_rules.go             seeds and fields that are sent once
+//	decide_former.go            fields of former managers, and lost ownership
+//
+// The other decisions of a pass only read, too:
 //
 //	suspend.go, decide_wait.go  children that stay unchanged, or wait
 //	deletion.go                 planned deletions, and their execution
-//	decide.go                   one child, in stages; the other decide_*.go files
-//	                            have one stage or rule each
 //	prune.go                    objects that left the plan; prune_listing.go
 //	                            finds them, prune_guard.go blocks large prunes
 //	diff*.go                    decisions for Engine.Diff, with the fields that change

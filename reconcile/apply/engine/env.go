@@ -12,27 +12,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // env is the state that all passes of an engine share. It has no state of a single owner.
 type env struct {
+	config
 	client    client.Client
 	live      client.Reader
-	options   apply.Options
 	kinds     *intent.Kinds
-	encoder   *content.Encoder
-	hasher    *intent.Hasher
 	leftovers memory.Census
 	stripped  sync.Map  // *intent.Kind to nothing: the cache strips managedFields
 	orphaned  sync.Map  // types.UID to nothing: owners whose children are orphaned
 	pool      sync.Pool // of *[]child, zeroed
 	declared  declaredKinds
-	// standardKeys and ownKeys are the two sets of names for an inventory.
-	standardKeys, ownKeys applyset.Keys
 	// cached are options for reads whose results are not modified and whose caller handles a stale cache.
 	cached     []client.GetOption
 	cachedList []client.ListOption
@@ -40,11 +34,8 @@ type env struct {
 
 // newEnv returns the shared state of an engine with these options.
 func newEnv(c client.Client, live client.Reader, o apply.Options) *env {
-	encoder := content.NewEncoder()
 	return &env{
-		client: c, live: live, options: o, declared: newDeclaredKinds(o.Kinds),
-		kinds: &intent.Kinds{Client: c}, encoder: encoder, hasher: intent.NewHasher(encoder),
-		standardKeys: applyset.StandardKeys(o.Domain), ownKeys: applyset.KeysOf(o.Domain, o.FieldManager),
+		config: newConfig(o), client: c, live: live, kinds: &intent.Kinds{Client: c}, declared: newDeclaredKinds(o.Kinds),
 		cached:     []client.GetOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 		cachedList: []client.ListOption{client.UnsafeDisableDeepCopy, client.DisableReadYourWritesConsistency},
 	}
@@ -101,14 +92,6 @@ func (e *env) takePool(n int) *[]child {
 	}
 	*room = (*room)[:n]
 	return room
-}
-
-// Membership in a set must be proven: the part-of label names the set, and the managedFields show that this controller has set the label.
-// A label that was inherited from another object, or copied with its manifest, proves nothing, because another manager owns it.
-
-// ours reports whether the manager is, or was, a field manager of this controller.
-func (e *env) ours(manager string) bool {
-	return manager == e.options.FieldManager || slices.Contains(e.options.FormerManagers, manager)
 }
 
 func newUnstructuredList(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {

@@ -93,7 +93,7 @@ func plannedInventory(p *pass) *applyset.Inventory {
 		if ns := c.id.Key.Namespace; ns != "" && ns != p.owner.GetNamespace() && !slices.Contains(inv.Namespaces, ns) {
 			inv.Namespaces = append(inv.Namespaces, ns)
 		}
-		if !c.reach || p.order.recorded(c) != "" {
+		if !c.reach || c.after != "" {
 			inv.Finalizer = true // garbage collection does not delete it, or has no order
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
@@ -22,22 +23,21 @@ func (e *env) removalManager() string { return e.options.FieldManager + ":absent
 // maxManager is the maximum length of a field manager in bytes.
 const maxManager = 128
 
-// contributor returns the field manager for contributions and shared objects, one per owner. The UID of a group may be too long for a
-// field manager.
-func (p *pass) contributor() string {
-	m := p.memory
+// contributorOf returns the field manager for contributions and shared objects, one per owner. The UID of a group may be too long for a
+// field manager. The memory saves the concatenation in later passes.
+func (s *config) contributorOf(owner metav1.Object, m *memory.Owner) string {
 	if m.Contributor == "" {
-		m.Contributor = p.env.options.FieldManager + ":" + string(p.owner.GetUID())
+		m.Contributor = s.options.FieldManager + ":" + string(owner.GetUID())
 		if len(m.Contributor) > maxManager {
-			m.Contributor = p.env.options.FieldManager + ":" + groupkey.ShortHash(string(p.owner.GetUID()))
+			m.Contributor = s.options.FieldManager + ":" + groupkey.ShortHash(string(owner.GetUID()))
 		}
 	}
 	return m.Contributor
 }
 
 // groupValue returns the value of the group annotation.
-func (p *pass) groupValue() string {
-	return groupkey.Value(p.ownerKind.GVK.Kind, client.ObjectKeyFromObject(p.owner))
+func (f *facts) groupValue() string {
+	return groupkey.Value(f.ownerKind.GVK.Kind, client.ObjectKeyFromObject(f.owner))
 }
 
 const (
@@ -68,6 +68,7 @@ func (p *pass) chooseSet() {
 	if m.UsesOwn {
 		p.setID, p.keys = m.Own, &e.ownKeys
 	}
+	p.sets = *m
 }
 
 // usesOwnSet reports whether the controller keeps its inventory under names of its own because another controller uses the standard names.
@@ -96,9 +97,9 @@ func (e *env) wroteFormer(owner metav1.Object) bool {
 }
 
 // inventoryNames returns the labels and annotations that the engine keeps on owners.
-func (e *env) inventoryNames() map[string][]string {
+func (s *config) inventoryNames() map[string][]string {
 	names := map[string][]string{}
-	for _, k := range []*applyset.Keys{&e.standardKeys, &e.ownKeys} {
+	for _, k := range []*applyset.Keys{&s.standardKeys, &s.ownKeys} {
 		names["labels"] = append(names["labels"], k.ID)
 		names["annotations"] = append(names["annotations"], k.Annotations()...)
 	}

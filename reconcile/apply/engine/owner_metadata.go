@@ -23,7 +23,8 @@ func resolveOwner(p *pass) {
 	if planned == nil {
 		planned = &apply.Child{Mode: apply.Contribute, Object: &metav1.PartialObjectMetadata{}}
 	}
-	c := &child{planned: planned, kind: p.env.kinds.MetadataOf(p.ownerKind), manager: p.env.metadataManager()}
+	c := &child{}
+	c.planned, c.kind, c.manager, c.ofOwner = planned, p.env.kinds.MetadataOf(p.ownerKind), p.env.metadataManager(), true
 	p.ownerChild = c
 	c.id = applyset.ObjectID{GroupKind: c.kind.GVK.GroupKind(), Key: client.ObjectKeyFromObject(p.owner)}
 	c.result.GVK, c.result.Key = c.kind.GVK, c.id.Key

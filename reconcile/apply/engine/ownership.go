@@ -12,52 +12,57 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
+// Membership in a set must be proven: the part-of label names the set, and the managedFields show that this controller has set the label.
+// A label that was inherited from another object, or copied with its manifest, proves nothing, because another manager owns it.
+
 // mayWrite reports whether the object belongs to this owner or may be adopted.
-func mayWrite(p *pass, c *child, o metav1.Object) bool {
+func (d *decider) mayWrite(o metav1.Object) bool {
+	f := d.facts
 	controller := metav1.GetControllerOfNoCopy(o)
 	switch {
-	case controller != nil && controller.UID == p.owner.GetUID():
-		return !labelledByAnother(p, o)
+	case controller != nil && controller.UID == f.owner.GetUID():
+		return !f.labelledByAnother(o)
 	case controller != nil:
-		return grantedControllerTo(p, o, controller.UID) && labelledByUs(p, o)
-	case c.planned.Mode == apply.Once:
+		return f.grantedControllerTo(o, controller.UID) && f.labelledByUs(o)
+	case d.planned.Mode == apply.Once:
 		return true // it exists, and the plan requires no more
-	case c.planned.Adoption == apply.AdoptUncontrolled && c.planned.Mode == apply.Own:
+	case d.planned.Adoption == apply.AdoptUncontrolled && d.planned.Mode == apply.Own:
 		// A child out of reach cannot have a reference; the part-of label replaces it.
-		return !isLabelled(o) || inSet(p, o)
-	case c.planned.Adoption == apply.AdoptUncontrolled:
+		return !isLabelled(o) || f.inSet(o)
+	case d.planned.Adoption == apply.AdoptUncontrolled:
 		return true
-	case c.planned.Mode == apply.Shared, c.planned.Mode == apply.Retained:
-		return labelledByUs(p, o) || (!isLabelled(o) && (c.memory.Known(o.GetUID()) || isShared(o) || hasApplied(p, o)))
+	case d.planned.Mode == apply.Shared, d.planned.Mode == apply.Retained:
+		return f.labelledByUs(o) || (!isLabelled(o) && (d.recall.UID == o.GetUID() || isShared(o) || f.hasApplied(o)))
 	}
-	return mayOwn(p, c, o)
+	return d.mayOwn(o)
 }
 
 // mayOwn reports whether an object without a controller belongs to this owner alone.
-func mayOwn(p *pass, c *child, o metav1.Object) bool {
-	if !isLabelled(o) && (sharesAlone(p, o) || isRetained(p, o)) {
+func (d *decider) mayOwn(o metav1.Object) bool {
+	f := d.facts
+	if !isLabelled(o) && (f.sharesAlone(o) || f.isRetained(o)) {
 		return true // it was planned in another mode before
 	}
 	// The reference, the label or both may have been removed from a child that this process knows.
-	return labelledByUs(p, o) || (c.memory.Ours() == o.GetUID() && (!isLabelled(o) || inSet(p, o)))
+	return f.labelledByUs(o) || (d.recall.OursUID == o.GetUID() && (!isLabelled(o) || f.inSet(o)))
 }
 
 // hasApplied reports whether the engine's field manager has applied the object, or a former manager has written it. A status does not
 // count: the object may be an owner of this controller.
-func hasApplied(p *pass, o metav1.Object) bool {
+func (f *facts) hasApplied(o metav1.Object) bool {
 	return slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
-		if e.Subresource != "" || !p.env.ours(e.Manager) {
+		if e.Subresource != "" || !f.ours(e.Manager) {
 			return false
 		}
-		return e.Manager != p.env.options.FieldManager || e.Operation == metav1.ManagedFieldsOperationApply
+		return e.Manager != f.options.FieldManager || e.Operation == metav1.ManagedFieldsOperationApply
 	})
 }
 
 const optOutValue = "false"
 
 // optedOut reports whether the object has the opt-out annotation.
-func optedOut(p *pass, o metav1.Object) bool {
-	name := p.env.options.OptOutAnnotation
+func (f *facts) optedOut(o metav1.Object) bool {
+	name := f.options.OptOutAnnotation
 	return name != "" && o.GetAnnotations()[name] == optOutValue
 }
 
@@ -66,11 +71,11 @@ func isLabelled(o metav1.Object) bool { return o.GetLabels()[applyset.PartOfLabe
 
 // grantedControllerTo reports whether this controller has set the owner reference of the object: the plan of a group may set the
 // controller of its child.
-func grantedControllerTo(p *pass, o metav1.Object, owner types.UID) bool {
-	if p.group == nil {
+func (f *facts) grantedControllerTo(o metav1.Object, owner types.UID) bool {
+	if f.group == nil {
 		return false
 	}
-	entry := fieldset.Entry(o.GetManagedFields(), p.env.options.FieldManager)
+	entry := fieldset.Entry(o.GetManagedFields(), f.options.FieldManager)
 	if entry == nil || entry.FieldsV1 == nil {
 		return false
 	}
@@ -85,53 +90,53 @@ func grantedControllerTo(p *pass, o metav1.Object, owner types.UID) bool {
 }
 
 // labelledByUs reports whether the object has the part-of label of this set and this controller owns the label.
-func labelledByUs(p *pass, o metav1.Object) bool {
-	if !inSet(p, o) {
+func (f *facts) labelledByUs(o metav1.Object) bool {
+	if !f.inSet(o) {
 		return false
 	}
 	entries := o.GetManagedFields()
 	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return p.env.ours(e.Manager) && fieldset.OwnsMetadata(&e, "labels", applyset.PartOfLabel)
+		return f.ours(e.Manager) && fieldset.OwnsMetadata(&e, "labels", applyset.PartOfLabel)
 	})
 }
 
 // inSet reports whether the part-of label names this set, whichever manager set it.
-func inSet(p *pass, o metav1.Object) bool {
+func (f *facts) inSet(o metav1.Object) bool {
 	label := o.GetLabels()[applyset.PartOfLabel]
-	return label != "" && (label == p.setID || label == p.memory.Sets.Standard || label == p.memory.Sets.Own)
+	return label != "" && (label == f.setID || label == f.sets.Standard || label == f.sets.Own)
 }
 
 // labelledByAnother reports whether the object is in the set of another controller. Two controllers of one kind of owner refer to the same
 // owner.
-func labelledByAnother(p *pass, o metav1.Object) bool {
+func (f *facts) labelledByAnother(o metav1.Object) bool {
 	label := o.GetLabels()[applyset.PartOfLabel]
-	return label != p.setID && applyset.IsID(label) && !labelledByUs(p, o)
+	return label != f.setID && applyset.IsID(label) && !f.labelledByUs(o)
 }
 
 // provesMember reports whether an object with the label of this set is a child of the owner: this controller owns the label, and the
 // object refers to the owner where a reference is possible. An object that this process has proven before remains proven while it is in
 // the set.
-func provesMember(p *pass, o metav1.Object, remembered types.UID) bool {
-	if !refersToOwner(p, o) {
+func (f *facts) provesMember(o metav1.Object, remembered types.UID) bool {
+	if !f.refersToOwner(o) {
 		return false
 	}
-	return (remembered == o.GetUID() && inSet(p, o)) || labelledByUs(p, o)
+	return (remembered == o.GetUID() && f.inSet(o)) || f.labelledByUs(o)
 }
 
 // refersToOwner reports whether the object has the references of a child: the owner is its controller if garbage collection follows the
 // reference, and it has no controller otherwise.
-func refersToOwner(p *pass, o metav1.Object) bool {
+func (f *facts) refersToOwner(o metav1.Object) bool {
 	controller := metav1.GetControllerOfNoCopy(o)
 	if controller == nil {
-		return !p.reaches(o.GetNamespace())
+		return !f.reaches(o.GetNamespace())
 	}
-	return controller.UID == p.owner.GetUID() || grantedControllerTo(p, o, controller.UID)
+	return controller.UID == f.owner.GetUID() || f.grantedControllerTo(o, controller.UID)
 }
 
 // deletedWithPart reports whether the object is deleted when this owner gives its part back: no other owner shares it, and it is no child.
-func deletedWithPart(p *pass, o *metav1.PartialObjectMetadata) bool {
-	return sharesAlone(p, o) && !isLabelled(o) && metav1.GetControllerOfNoCopy(o) == nil && !optedOut(p, o) &&
-		fieldset.Entry(o.ManagedFields, p.env.options.FieldManager) == nil
+func (f *facts) deletedWithPart(o *metav1.PartialObjectMetadata) bool {
+	return f.sharesAlone(o) && !isLabelled(o) && metav1.GetControllerOfNoCopy(o) == nil && !f.optedOut(o) &&
+		fieldset.Entry(o.ManagedFields, f.options.FieldManager) == nil
 }
 
 // sharers returns the field managers that own the annotation of shared objects by apply.
@@ -153,11 +158,11 @@ func isShared(o metav1.Object) bool {
 }
 
 // sharesAlone reports whether only this owner shares the object, so that it may use another mode.
-func sharesAlone(p *pass, o metav1.Object) bool {
-	return slices.Equal(sharers(o), []string{p.contributor()})
+func (f *facts) sharesAlone(o metav1.Object) bool {
+	return slices.Equal(sharers(o), []string{f.contributor})
 }
 
 // isRetained reports whether the object is an [apply.Retained] one of this controller, which belongs to no single owner.
-func isRetained(p *pass, o metav1.Object) bool {
-	return slices.Equal(sharers(o), []string{p.env.options.FieldManager})
+func (f *facts) isRetained(o metav1.Object) bool {
+	return slices.Equal(sharers(o), []string{f.options.FieldManager})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -26,9 +27,7 @@ type restored struct {
 	claims []restoredClaim
 	// silent are existing children in the mode [apply.Once] that work without being adopted. They would stay when the owner is deleted.
 	silent []*child
-	// adopted are the objects that the owner's annotation permits to adopt.
-	adopted map[types.UID]bool
-	token   string
+	token  string
 }
 
 // restoredClaim is one object that could not be claimed.
@@ -39,7 +38,7 @@ type restoredClaim struct {
 }
 
 // adopts reports whether the owner's annotation permits to adopt the object.
-func (r *restored) adopts(o metav1.Object) bool { return r.adopted[o.GetUID()] }
+func (f *facts) adopts(o metav1.Object) bool { return f.adopted[o.GetUID()] }
 
 // kept returns the value of the owner's annotation while an object may need it.
 func (r *restored) kept(p *pass) string {
@@ -66,8 +65,10 @@ func (p *pass) permits(token string) bool {
 }
 
 // noteRestored notes an object that could not be claimed, if it looks like a child from a backup.
-func noteRestored(p *pass, c *child, o metav1.Object, err *apply.OwnedByAnotherError) {
-	if !looksRestored(p, c, o) {
+func noteRestored(p *pass, c *child) {
+	o := c.refused
+	var err *apply.OwnedByAnotherError
+	if o == nil || !errors.As(c.result.Err, &err) || !looksRestored(p, c, o) {
 		return
 	}
 	r := &p.restored
@@ -92,7 +93,7 @@ func looksRestored(p *pass, c *child, o metav1.Object) bool {
 		_, shared := o.GetAnnotations()[applyset.SharedAnnotation]
 		return shared && !isLabelled(o)
 	}
-	return inSet(p, o) || inFormerSet(p, o) || (controller != nil && !isLabelled(o))
+	return p.inSet(o) || inFormerSet(p, o) || (controller != nil && !isLabelled(o))
 }
 
 // isFormerOwner reports whether a reference names an owner that had the name of this one. That owner was deleted, because its name is in
@@ -150,9 +151,9 @@ func decideRestored(p *pass) {
 		}
 		return
 	}
-	r.adopted = map[types.UID]bool{}
+	p.adopted = map[types.UID]bool{}
 	for _, claim := range r.claims {
-		r.adopted[claim.uid] = true
+		p.adopted[claim.uid] = true
 	}
 	claims := r.claims
 	for _, claim := range claims {
@@ -161,7 +162,7 @@ func decideRestored(p *pass) {
 		}
 	}
 	for _, c := range r.silent {
-		r.adopted[c.live.GetUID()] = true
+		p.adopted[c.live.GetUID()] = true
 		markAdopted(c)
 	}
 }
@@ -192,7 +193,7 @@ func silentlyRestored(p *pass) []*child {
 			}
 			o = found
 		}
-		if labelledByUs(p, o) {
+		if p.labelledByUs(o) {
 			c.memory.ProvenOurs(o.GetUID())
 			continue
 		}
@@ -222,14 +223,14 @@ func restoredToken(p *pass) string {
 
 // isAdopted reports whether an object already has what an adoption sets.
 func isAdopted(p *pass, o client.Object) bool {
-	return metav1.IsControlledBy(o, p.owner) || (metav1.GetControllerOfNoCopy(o) == nil && labelledByUs(p, o)) ||
-		slices.Contains(sharers(o), p.contributor())
+	return metav1.IsControlledBy(o, p.owner) || (metav1.GetControllerOfNoCopy(o) == nil && p.labelledByUs(o)) ||
+		slices.Contains(sharers(o), p.contributor)
 }
 
 // reportRestored reports children in the mode [apply.Once] that would stay when the owner is deleted.
 func reportRestored(p *pass) {
 	r := &p.restored
-	if len(r.silent) == 0 || len(r.adopted) > 0 {
+	if len(r.silent) == 0 || len(p.adopted) > 0 {
 		return
 	}
 	blocked := &apply.PruneBlockedError{Reason: apply.ReasonUnproven, Annotation: p.keys.AdoptRestored, Token: r.token}
@@ -247,7 +248,7 @@ func sendAdoption(p *pass, c *child) (client.Object, error) {
 		return nil, err
 	}
 	metadata := map[string]any{"labels": map[string]any{applyset.PartOfLabel: p.setID}}
-	if reference := marksOf(p, c).Owner; reference != nil {
+	if reference := c.marks().Owner; reference != nil {
 		metadata["ownerReferences"] = []any{reference}
 	}
 	data, err := content.PinnedBody(map[string]any{"metadata": metadata}, c.kind.GVK, c.id.Key, c.live.GetUID(), "")

@@ -20,19 +20,12 @@ import (
 
 // pass is the state of one [Engine.Apply].
 type pass struct {
-	ctx       context.Context //nolint:containedctx // lives as long as the call
-	env       *env
-	owner     client.Object
-	ownerKind *intent.Kind
-	group     groupkey.Group // the owner, if it is a group
-	setID     string         // the value of the part-of label
-	keys      *applyset.Keys
-	plan      *apply.Plan
-	finalize  bool
-	dry       bool // not carried out
-	memory    *memory.Owner
-	now       time.Time
-	children  []*child
+	facts
+	ctx      context.Context //nolint:containedctx // lives as long as the call
+	env      *env
+	plan     *apply.Plan
+	memory   *memory.Owner
+	children []*child
 	// ownerChild is the planned metadata of the owner, nil for none.
 	ownerChild *child
 	pool       *[]child // the storage of children, released at the end
@@ -48,10 +41,8 @@ type pass struct {
 	// The other decisions of the pass: the deletions, and the inventory to record before anything is written, nil if it is unchanged.
 	deletions []*deletion
 	wanted    *applyset.Inventory
-	// allowPrune is the wanted value of the owner's allow-prune annotation.
-	allowPrune string
-	restored   restored
-	result     apply.Result
+	restored  restored
+	result    apply.Result
 }
 
 // liveMetadata reads the metadata from the API server. It returns nil for an object that does not exist.
@@ -114,13 +105,12 @@ func (e *env) begin(ctx context.Context, owner client.Object, plan *apply.Plan, 
 	if err != nil {
 		return nil, fmt.Errorf("owner %s: %w", owner.GetName(), err)
 	}
-	p := &pass{
-		ctx: ctx, env: e, owner: owner, ownerKind: k, group: group, plan: plan,
-		finalize: owner.GetDeletionTimestamp() != nil,
-		memory:   memory, now: e.options.Clock.Now(),
-	}
+	p := &pass{ctx: ctx, env: e, plan: plan, memory: memory, facts: facts{
+		config: &e.config, owner: owner, ownerKind: k, group: group, finalize: owner.GetDeletionTimestamp() != nil, now: e.options.Clock.Now(),
+	}}
 	p.memory.Mu.Lock()
 	p.chooseSet()
+	p.contributor = e.contributorOf(owner, memory)
 	p.allowPrune = owner.GetAnnotations()[p.keys.AllowPrune]
 	p.memory.Pass++
 	return p, nil

@@ -163,7 +163,7 @@ func (p *pruning) deleteProven(m *surplusMember, remembered types.UID) error {
 		switch {
 		case readErr != nil || found == nil:
 			return readErr
-		case found.UID != m.uid || !provesMember(p.pass, found, remembered) || optedOut(p.pass, found):
+		case found.UID != m.uid || !p.provesMember(found, remembered) || p.optedOut(found):
 			return err
 		}
 		version = found.ResourceVersion

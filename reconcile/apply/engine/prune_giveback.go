@@ -15,7 +15,7 @@ import (
 )
 
 func (p *pruning) giveBack(r *plannedRelease) (apply.Outcome, error) {
-	if r.unproven || deletedWithPart(p.pass, r.found) {
+	if r.unproven || p.deletedWithPart(r.found) {
 		return apply.OutcomePruned, p.env.deleteExactly(p.ctx, r.result.GVK, r.id.Key, r.found.UID, r.found.ResourceVersion, "")
 	}
 	outcome, err := p.removePart(r)
@@ -28,7 +28,7 @@ func (p *pruning) giveBack(r *plannedRelease) (apply.Outcome, error) {
 // removePart removes the fields that only this owner owns.
 func (p *pruning) removePart(r *plannedRelease) (apply.Outcome, error) {
 	version, err := leavePartEmpty(p.pass, part{
-		kind: r.result.GVK, key: r.id.Key, uid: r.found.UID, version: r.found.ResourceVersion, manager: p.contributor(), entries: r.found.ManagedFields,
+		kind: r.result.GVK, key: r.id.Key, uid: r.found.UID, version: r.found.ResourceVersion, manager: p.contributor, entries: r.found.ManagedFields,
 	})
 	if err != nil {
 		return apply.OutcomeReleased, client.IgnoreNotFound(err)
@@ -41,7 +41,7 @@ func (p *pruning) removePart(r *plannedRelease) (apply.Outcome, error) {
 	o.SetGroupVersionKind(r.result.GVK)
 	o.Name, o.Namespace = r.id.Key.Name, r.id.Key.Namespace
 	err = p.env.client.Patch(p.ctx, o, client.RawPatch(types.ApplyPatchType, data),
-		client.FieldOwner(p.contributor()), client.ForceOwnership)
+		client.FieldOwner(p.contributor), client.ForceOwnership)
 	return apply.OutcomeReleased, client.IgnoreNotFound(err)
 }
 
@@ -49,7 +49,7 @@ func (p *pruning) removePart(r *plannedRelease) (apply.Outcome, error) {
 // because a field is required. It is pinned to the version that was read.
 func (p *pruning) giveUpPart(r *plannedRelease, refusal error) (apply.Outcome, error) {
 	ours := func(e metav1.ManagedFieldsEntry) bool {
-		return e.Manager == p.contributor() && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
+		return e.Manager == p.contributor && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 	}
 	data, err := json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": r.found.UID},

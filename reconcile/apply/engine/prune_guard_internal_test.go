@@ -124,8 +124,9 @@ func TestGuard(t *testing.T) {
 			t.Parallel()
 			keys := applyset.StandardKeys(apply.DefaultDomain)
 			p := &pruning{pass: &pass{
-				env:  &env{options: apply.Options{PruneShare: 0.5, PruneMinimum: 3}},
-				plan: &apply.Plan{}, keys: &keys, memory: memory.NewStore().Owner(&corev1.ConfigMap{}), identity: 7,
+				facts: facts{keys: &keys},
+				env:   &env{config: config{options: apply.Options{PruneShare: 0.5, PruneMinimum: 3}}},
+				plan:  &apply.Plan{}, memory: memory.NewStore().Owner(&corev1.ConfigMap{}), identity: 7,
 			}}
 			p.memory.Prune.Since = now
 			if tc.given != nil {

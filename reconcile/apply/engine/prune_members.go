@@ -137,8 +137,8 @@ func (p *pruning) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bo
 		remembered, planned = known.Ours(), known.InPass(p.memory.Pass)
 	}
 	switch {
-	case len(o.GetManagedFields()) > 0 || remembered == o.GetUID() || !refersToOwner(p.pass, o):
-		return provesMember(p.pass, o, remembered), nil
+	case len(o.GetManagedFields()) > 0 || remembered == o.GetUID() || !p.refersToOwner(o):
+		return p.provesMember(o, remembered), nil
 	case planned:
 		return true, nil // the list does not decide about it
 	}
@@ -146,7 +146,7 @@ func (p *pruning) provesListed(gvk schema.GroupVersionKind, o metav1.Object) (bo
 	if err != nil || found == nil || found.UID != o.GetUID() {
 		return false, err
 	}
-	return provesMember(p.pass, found, remembered), nil
+	return p.provesMember(found, remembered), nil
 }
 
 // provesRemembered reports whether a child that no list shows is still one, and returns its metadata. An unplanned child is read live; the
@@ -159,7 +159,7 @@ func (p *pruning) provesRemembered(id applyset.ObjectID, m *memory.Child, planne
 	if err != nil || found == nil || !m.Known(found.UID) {
 		return false, nil, err
 	}
-	return provesMember(p.pass, found, m.Ours()), found, nil
+	return p.provesMember(found, m.Ours()), found, nil
 }
 
 func (p *pruning) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberObject {
@@ -173,7 +173,7 @@ func (p *pruning) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberO
 	m.unknown, m.holdsData = p.memory.Children[id] == nil || !p.memory.Children[id].Known(m.uid), p.holdsData(id, o)
 	controller := metav1.GetControllerOfNoCopy(o)
 	m.reached = controller != nil && controller.UID == p.owner.GetUID()
-	m.optedOut, m.finalizers = optedOut(p.pass, o), o.GetFinalizers()
+	m.optedOut, m.finalizers = p.optedOut(o), o.GetFinalizers()
 	m.after, _ = applyset.ParseContributions(o.GetAnnotations()[applyset.AfterAnnotation])
 	if p.group != nil {
 		m.allowPrune = o.GetAnnotations()[p.keys.AllowPrune]

@@ -37,7 +37,7 @@ func (p *pruning) optedIn() bool {
 			continue
 		}
 		o := k.NewObject()
-		if err := p.env.client.Get(p.ctx, m.ID.Key, o, p.env.cached...); err == nil && o.GetUID() == m.UID && !optedOut(p.pass, o) {
+		if err := p.env.client.Get(p.ctx, m.ID.Key, o, p.env.cached...); err == nil && o.GetUID() == m.UID && !p.optedOut(o) {
 			return true
 		}
 	}

@@ -97,7 +97,7 @@ func (p *pruning) parts(l *listing) []applyset.ObjectID {
 func (p *pruning) hasPart(id applyset.ObjectID) bool {
 	for _, c := range p.children {
 		if c.id == id {
-			return c.live == nil || fieldset.Entry(c.live.GetManagedFields(), p.contributor()) != nil
+			return c.live == nil || fieldset.Entry(c.live.GetManagedFields(), p.contributor) != nil
 		}
 	}
 	return true
@@ -127,15 +127,15 @@ func (p *pruning) decideRelease(r *plannedRelease) error {
 		return err
 	}
 	r.result.UID, r.found = found.UID, found
-	if r.unproven = !r.has(p.contributor()) && isUnprovenPart(found) && !optedOut(p.pass, found); r.unproven {
+	if r.unproven = !r.has(p.contributor) && isUnprovenPart(found) && !p.optedOut(found); r.unproven {
 		r.kept = true
 		r.result.HoldsData = p.env.holdsData(r.id.GroupKind)
 		return nil
 	}
-	if r.has(p.contributor()) {
+	if r.has(p.contributor) {
 		r.result.Verb, r.result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
 	}
-	if r.result.Verb == apply.VerbRelease && deletedWithPart(p.pass, found) {
+	if r.result.Verb == apply.VerbRelease && p.deletedWithPart(found) {
 		r.result.Verb, r.result.HoldsData = apply.VerbPrune, p.env.holdsData(r.id.GroupKind)
 	}
 	if r.result.Verb != apply.VerbNone && p.comesFirst(r.id) != nil {
@@ -209,11 +209,11 @@ func (p *pruning) release(r *plannedRelease) {
 		if found, err = p.liveMetadata(r.result.GVK, r.id.Key); err != nil {
 			break
 		}
-		if r.found = found; !r.has(p.contributor()) {
+		if r.found = found; !r.has(p.contributor) {
 			outcome = apply.OutcomeUnchanged // gone or replaced, and our fields with it
 			break
 		}
-		if r.result.Verb == apply.VerbRelease && deletedWithPart(p.pass, found) {
+		if r.result.Verb == apply.VerbRelease && p.deletedWithPart(found) {
 			r.kept, r.later = true, true
 			p.requeue(confirmAfter)
 			return

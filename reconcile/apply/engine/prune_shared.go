@@ -81,7 +81,7 @@ func (p *pruning) partsOf(gvk schema.GroupVersionKind, own string) ([]applyset.O
 		}
 		entries := o.GetManagedFields()
 		_, annotated := o.GetAnnotations()[own]
-		if fieldset.Entry(entries, p.contributor()) != nil || (len(entries) == 0 && annotated) {
+		if fieldset.Entry(entries, p.contributor) != nil || (len(entries) == 0 && annotated) {
 			key := client.ObjectKey{Namespace: o.GetNamespace(), Name: o.GetName()}
 			out = append(out, applyset.ObjectID{GroupKind: gvk.GroupKind(), Key: key})
 		}

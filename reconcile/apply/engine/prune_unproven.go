@@ -28,13 +28,13 @@ func (p *pruning) noteUnproven(gvk schema.GroupVersionKind, o metav1.Object) err
 	if known := p.memory.Children[id]; known != nil && known.InPass(p.memory.Pass) && !p.finalize {
 		return nil // the child has an error
 	}
-	if p.group != nil || p.reaches(o.GetNamespace()) || metav1.GetControllerOfNoCopy(o) != nil || !inSet(p.pass, o) || optedOut(p.pass, o) ||
+	if p.group != nil || p.reaches(o.GetNamespace()) || metav1.GetControllerOfNoCopy(o) != nil || !p.inSet(o) || p.optedOut(o) ||
 		!p.recordsNamespace(o.GetNamespace()) {
 		return nil
 	}
 	if hidesManagers(o) {
 		found, err := p.liveMetadata(gvk, id.Key)
-		if err != nil || found == nil || found.UID != o.GetUID() || labelledByUs(p.pass, found) {
+		if err != nil || found == nil || found.UID != o.GetUID() || p.labelledByUs(found) {
 			return err
 		}
 		o = found

@@ -61,6 +61,9 @@ var _ = Describe("A recreation", func() {
 		result, _ := w.pass(plan())
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeDeleted))
+		Eventually(func() error { // while the cache shows the deleted object, a pass waits and sends nothing
+			return w.client.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "db"}, &appsv1.StatefulSet{})
+		}).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
 		w.converge(plan)
 	})
 

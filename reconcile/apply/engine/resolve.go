@@ -144,7 +144,7 @@ func (p *pass) resolve(c *child) error {
 	}
 	c.manager = p.env.options.FieldManager
 	if isPartial(c.planned.Mode) {
-		c.manager = p.contributor()
+		c.manager = p.contributor
 	}
 	c.memory = p.memory.Child(c.id)
 	if !c.memory.Planned(p.memory.Pass, c.planned.Mode, k.GVK) {
@@ -175,11 +175,11 @@ func (p *pass) checkIdentity(c *child) error {
 
 // reaches reports whether garbage collection follows an owner reference from a child in the namespace to the owner: within a namespace,
 // and to cluster-scoped owners.
-func (p *pass) reaches(namespace string) bool {
-	if p.group != nil {
+func (f *facts) reaches(namespace string) bool {
+	if f.group != nil {
 		return false
 	}
-	return !p.ownerKind.Namespaced || (namespace != "" && namespace == p.owner.GetNamespace())
+	return !f.ownerKind.Namespaced || (namespace != "" && namespace == f.owner.GetNamespace())
 }
 
 func childIdentity(h *intent.Hasher, c *child) uint64 {

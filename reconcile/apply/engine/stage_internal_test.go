@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // stage has the owner "shop" and an engine on a fake API server. It is for decisions: what depends on how an API server defaults,
@@ -25,9 +26,10 @@ type stage struct {
 	clock  *testingclock.FakePassiveClock
 	owner  *corev1.ConfigMap
 	engine *Engine
-	// refusal answers patches, cached answers the reads of the cache; nil for the API server.
-	refusal error
-	cached  *corev1.ConfigMap
+	// refusal answers patches, cached answers the reads of the cache; nil for the API server. override changes what patches store.
+	refusal  error
+	cached   *corev1.ConfigMap
+	override func(*corev1.ConfigMap)
 }
 
 func newStage(t *testing.T) *stage {
@@ -64,7 +66,12 @@ func (s *stage) start(manager string, former ...string) {
 			if s.refusal != nil {
 				return s.refusal
 			}
-			return c.Patch(ctx, o, patch, opts...)
+			err := c.Patch(ctx, o, patch, opts...)
+			if stored, ok := o.(*corev1.ConfigMap); ok && err == nil && s.override != nil {
+				s.override(stored)
+				return c.Update(ctx, stored, client.FieldOwner("policy"))
+			}
+			return err
 		},
 	})
 	e, err := New(cache, s.server, apply.Options{
@@ -120,6 +127,32 @@ func (s *stage) update(change func(*corev1.ConfigMap)) {
 	o := s.child()
 	change(o)
 	s.check(s.server.Update(s.t.Context(), o, client.FieldOwner("rival")))
+}
+
+// contest lets another manager change the child after each of many repairs.
+func (s *stage) contest(plan apply.Plan, change func(*corev1.ConfigMap)) {
+	s.t.Helper()
+	s.apply(plan)
+	for range memory.MaxRepairs + 1 {
+		s.update(change)
+		s.apply(plan)
+	}
+}
+
+// overridden lets a policy change each apply of the plan, until the engine accepts it.
+func (s *stage) overridden(plan apply.Plan, change func(*corev1.ConfigMap)) {
+	s.t.Helper()
+	s.override = change
+	for range 3 {
+		s.apply(plan)
+	}
+}
+
+// strip lets the cache show the ConfigMap "settings" as it is now, without managedFields.
+func (s *stage) strip() {
+	s.t.Helper()
+	s.cached = s.child()
+	s.cached.ManagedFields = nil
 }
 
 // settings is the ConfigMap that most plans have.

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -133,7 +134,7 @@ func checkNeeds(p *pass, c *child) error {
 
 // contestedOnly reports whether a child exists and is as planned, except for contested fields.
 func contestedOnly(c *child) bool {
-	return len(c.contested) > 0 && c.result.Outcome == apply.OutcomeContested
+	return len(c.contested()) > 0 && c.result.Outcome == apply.OutcomeContested
 }
 
 // defines reports whether a planned definition is that of the kind. It returns true for a definition that cannot be parsed.
@@ -230,17 +231,28 @@ func handleExisting(p *pass, c *child, cause error) error {
 		return errors.Join(cause, err)
 	}
 	c.result.Reason = apply.ReasonExists
-	if !checkOwner(p, c, found) {
+	if !stillOwned(p, c, found) {
 		return nil
 	}
 	c.memory.Wrote(found, p.now) // as good as a write that the cache does not show yet
-	if outdatedReference(p, found) < 0 {
+	if p.outdatedReference(found) < 0 {
 		c.memory.Accept(c.hash, found.ResourceVersion)
 	}
-	if provesMember(p, found, "") {
+	if p.provesMember(found, "") {
 		c.memory.ProvenOurs(found.UID)
 	}
 	return nil
+}
+
+// stillOwned applies the adoption policy to an object that was read after the decision.
+func stillOwned(p *pass, c *child, found metav1.Object) bool {
+	c.recall.UID, c.recall.OursUID = c.memory.UID(), c.memory.Ours()
+	owned := c.checkOwner(found)
+	if !owned {
+		noteRestored(p, c)
+	}
+	remember(p, c)
+	return owned
 }
 
 // sendApply sends one server-side apply in the representation that is also read.

@@ -21,12 +21,10 @@ func learnAnswer(p *pass, c *child, answer client.Object) {
 	case c.live == nil:
 		c.result.Outcome = apply.OutcomeUpdated
 	case c.live.GetResourceVersion() != answer.GetResourceVersion():
-		c.result.Outcome, c.result.Fields = apply.OutcomeUpdated, changedFields(p, c)
+		c.result.Outcome, c.result.Fields = apply.OutcomeUpdated, c.changedFields()
 	}
 	learnFrom(p, c, answer, made)
-	if len(c.contested) > 0 {
-		reportContest(p, c)
-	}
+	c.reportContest()
 }
 
 // statusBehind reports whether the status has an observedGeneration that is lower than the generation.
@@ -50,13 +48,13 @@ func learnFrom(p *pass, c *child, answer client.Object, made bool) {
 	after, err := fieldset.Observe(p.env.encoder, answer, c.manager)
 	c.result.Unobserved = c.result.Wrote() && c.planned.Mode == apply.Own && statusBehind(after.Content, answer.GetGeneration())
 	learned := memory.Answer{
-		Object: answer, Intent: c.hash, Made: made, Member: c.member, Contested: len(c.contested) > 0,
+		Object: answer, Intent: c.hash, Made: made, Member: c.member, Contested: len(c.contested()) > 0,
 		Owned:     memory.Remembered(after.Own.Entry, p.owner.GetUID()),
 		Unchanged: c.live != nil && c.live.GetResourceVersion() == answer.GetResourceVersion(),
 	}
 	if err == nil {
-		same := learned.Unchanged || sendsSame(p, c, answer, after)
-		learnt := p.env.hasher.Learn(subjectOf(p, c, answer, after.Own.Set, after.Content), pathsSentOnce(c))
+		same := learned.Unchanged || sendsSame(c, answer, after)
+		learnt := p.env.hasher.Learn(c.subjectOf(answer, after.Own.Set, after.Content), c.pathsSentOnce())
 		learned.Projection, learned.Overridden = learnt.Projection, learnt.Overridden
 		if learnt.Overridden {
 			learned.OverriddenFields = overriddenFields(c, after)
@@ -64,7 +62,7 @@ func learnFrom(p *pass, c *child, answer client.Object, made bool) {
 		learned.Read, learned.Final = true, learned.Unchanged || (learnt.Taken && same)
 	}
 	c.memory.Learn(learned, p.now)
-	if answer.GetDeletionTimestamp() != nil && !partOfAnother(p, c) {
+	if answer.GetDeletionTimestamp() != nil && !c.partOfAnother() {
 		c.memory.ForgetProof() // the next pass reports that it is being deleted
 		c.requeue = confirmAfter
 	}
@@ -75,7 +73,7 @@ const maxOverridden = 3
 
 // overriddenFields returns the planned fields that have another value in the answer. Additional fields, such as defaults, do not count.
 func overriddenFields(c *child, after fieldset.Observation) []apply.FieldChange {
-	w := &changeWriter{child: c}
+	w := &changeWriter{kind: c.id.GroupKind}
 	comparison := fieldset.Comparison{Schema: c.kind.Schema, Report: func(d fieldset.Difference) {
 		if !d.Unowned {
 			w.values(d.Path, d.Live, d.Intent)
@@ -88,21 +86,18 @@ func overriddenFields(c *child, after fieldset.Observation) []apply.FieldChange 
 
 // sendsSame reports whether the rules for single fields, applied to the answer, yield the content that was sent. A field that was left to
 // another manager can disappear together with the value that contains it.
-func sendsSame(p *pass, c *child, answer client.Object, after fieldset.Observation) bool {
-	if len(c.rules) == 0 || len(c.contested) > 0 {
+func sendsSame(c *child, answer client.Object, after fieldset.Observation) bool {
+	if len(c.rules) == 0 || len(c.contested()) > 0 {
 		return true
 	}
-	next := &child{
-		planned: c.planned, kind: c.kind, id: c.id, hash: c.hash, memory: c.memory, member: c.member, reach: c.reach, manager: c.manager,
-		rules: c.rules, live: answer,
-	}
+	next := decider{observation: observation{plannedChild: c.plannedChild, facts: c.facts, live: answer}, childDecision: childDecision{rules: c.rules}}
 	var err error
-	if next.content, err = compileContent(p, next); err != nil {
+	if next.content, err = next.compileContent(); err != nil {
 		return false
 	}
-	applyRules(p, next, after.Own.Set, after.Content)
+	next.applyRules(after.Own.Set, after.Content)
 	for _, path := range c.leftSeeds {
-		leaveField(next, path, nil, nil)
+		next.leaveField(path, nil, nil)
 	}
-	return restoreSentOnce(next, after.Own.Set, after.Content) && reflect.DeepEqual(next.content, c.content)
+	return next.restoreSentOnce(after.Own.Set, after.Content) && reflect.DeepEqual(next.content, c.content)
 }

@@ -77,7 +77,7 @@ func removeConflicting(p *pass, c *child, refusal error) error {
 
 // mayRemoveConflicting reports whether the plan describes the named fields completely. A contribution does not.
 func mayRemoveConflicting(p *pass, c *child) bool {
-	return c != p.ownerChild && (c.planned.Mode == apply.Own || c.planned.Mode == apply.Shared) && len(c.contested) == 0
+	return c != p.ownerChild && (c.planned.Mode == apply.Own || c.planned.Mode == apply.Shared) && len(c.contested()) == 0
 }
 
 // plannedCauses returns the planned fields as the causes of a refusal that names none.

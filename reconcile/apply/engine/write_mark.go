@@ -13,7 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// markChild updates the owner reference and the label of a child, or removes the label, without changing its content, pinned to the version that was read.
+// markChild updates the owner reference and the label of a child, or removes the label, without changing its content, pinned to the version
+// that was read.
 func markChild(p *pass, c *child) error {
 	for range maxTries {
 		answer, err := sendMarks(p, c)
@@ -37,7 +38,7 @@ func markChild(p *pass, c *child) error {
 
 // sendMarks updates the marks of a child, or sets them on an adopted one.
 func sendMarks(p *pass, c *child) (client.Object, error) {
-	if p.restored.adopts(c.live) {
+	if p.adopts(c.live) {
 		return sendAdoption(p, c)
 	}
 	return sendMark(p, c)
@@ -46,7 +47,7 @@ func sendMarks(p *pass, c *child) (client.Object, error) {
 func sendMark(p *pass, c *child) (client.Object, error) {
 	references := c.live.GetOwnerReferences()
 	metadata := map[string]any{"uid": c.live.GetUID(), "resourceVersion": c.live.GetResourceVersion()}
-	if at := outdatedReference(p, c.live); at >= 0 {
+	if at := p.outdatedReference(c.live); at >= 0 {
 		updated := append([]metav1.OwnerReference(nil), references...)
 		updated[at].APIVersion = p.ownerKind.GVK.GroupVersion().String()
 		metadata["ownerReferences"] = updated
@@ -54,7 +55,7 @@ func sendMark(p *pass, c *child) (client.Object, error) {
 	if c.live.GetLabels()[applyset.PartOfLabel] == "" && c.member && !c.planned.Existing {
 		metadata["labels"] = map[string]string{applyset.PartOfLabel: p.setID}
 	}
-	if c.planned.History && inSet(p, c.live) {
+	if c.planned.History && p.inSet(c.live) {
 		metadata["labels"] = map[string]any{applyset.PartOfLabel: nil}
 	}
 	data, err := json.Marshal(map[string]any{"metadata": metadata})

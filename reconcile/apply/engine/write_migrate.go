@@ -19,7 +19,7 @@ import (
 func isRestored(p *pass, c *child, after *metav1.PartialObjectMetadata) bool {
 	m := c.memory
 	entry := fieldset.Entry(after.ManagedFields, c.manager)
-	if !lostEntry(c, c.live.GetManagedFields()) || !m.Proves(c.hash) {
+	if !c.lostEntry(c.live.GetManagedFields()) || !m.Proves(c.hash) {
 		return false
 	}
 	live, err := p.env.encoder.Live(c.live)
@@ -27,7 +27,7 @@ func isRestored(p *pass, c *child, after *metav1.PartialObjectMetadata) bool {
 		return false
 	}
 	set := memory.Remembered(entry, p.owner.GetUID()).Set()
-	if len(c.planned.Fields) > 0 || !m.ProvesProjection(c.hash, projectionOf(p, c, set, live)) || !fieldset.Taken(c.kind.Schema, set, c.content, live) {
+	if len(c.planned.Fields) > 0 || !m.ProvesProjection(c.hash, c.projectionOf(set, live)) || !fieldset.Taken(c.kind.Schema, set, c.content, live) {
 		return false
 	}
 	m.Wrote(after, p.now)
@@ -50,7 +50,7 @@ func migrateManagers(p *pass, c *child) (right bool, err error) {
 	if live == nil || live.UID != c.uid {
 		return false, fmt.Errorf("migrate the field managers: %w", errReplaced)
 	}
-	entries, err := mergeEntries(p, c, live.ManagedFields)
+	entries, err := mergeEntries(c, live.ManagedFields)
 	if err != nil {
 		return false, fmt.Errorf("migrate the field managers: %w", err)
 	}
@@ -72,7 +72,7 @@ func migrateManagers(p *pass, c *child) (right bool, err error) {
 // refused.
 func writtenBy(p *pass, c *child) (*metav1.PartialObjectMetadata, error) {
 	cached := c.live.GetManagedFields()
-	if hasFormerManagers(p, c) || slices.ContainsFunc(cached, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil }) {
+	if c.hasFormerManagers() || slices.ContainsFunc(cached, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil }) {
 		return p.liveMetadata(c.kind.GVK, c.id.Key)
 	}
 	m := &metav1.PartialObjectMetadata{}
@@ -83,18 +83,18 @@ func writtenBy(p *pass, c *child) (*metav1.PartialObjectMetadata, error) {
 }
 
 // mergeEntries returns the entries, with those of former managers merged into the engine's.
-func mergeEntries(p *pass, c *child, entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+func mergeEntries(c *child, entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
 	own := metav1.ManagedFieldsEntry{
 		Manager: c.manager, Operation: metav1.ManagedFieldsOperationApply,
 		APIVersion: c.kind.GVK.GroupVersion().String(), FieldsType: "FieldsV1",
 	}
 	fields := map[string]any{}
-	lost := lostEntry(c, entries) || c.result.Reason == apply.ReasonOwnershipLost
+	lost := c.lostEntry(entries) || c.result.Reason == apply.ReasonOwnershipLost
 	var rest []metav1.ManagedFieldsEntry
 	for i := range entries {
 		e := &entries[i]
 		mine := e.Manager == c.manager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
-		if !mine && !isFormer(p, c, e) {
+		if !mine && !c.isFormer(e) {
 			rest = append(rest, *e)
 			continue
 		}
@@ -109,7 +109,7 @@ func mergeEntries(p *pass, c *child, entries []metav1.ManagedFieldsEntry) ([]met
 			fieldset.UnionFields(fields, more)
 			continue
 		}
-		more, kept, err := splitFormer(p, c, e)
+		more, kept, err := c.splitFormer(e)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func mergeEntries(p *pass, c *child, entries []metav1.ManagedFieldsEntry) ([]met
 
 // takeFromController removes the controller reference of another owner from an adopted object, pinned to the version that was read.
 func takeFromController(p *pass, c *child) error {
-	if c.live == nil || (c.planned.Adoption != apply.AdoptControlled && !p.restored.adopts(c.live)) {
+	if c.live == nil || (c.planned.Adoption != apply.AdoptControlled && !p.adopts(c.live)) {
 		return nil
 	}
 	refs := c.live.GetOwnerReferences()

@@ -88,19 +88,6 @@ func pinned(c *child) string {
 	return ""
 }
 
-// decideChildAgain decides the child again after a read has shown an unexpected object.
-func decideChildAgain(p *pass, c *child) {
-	verb := c.result.Verb
-	c.action, c.force, c.content, c.uid, c.contested = actionNone, false, nil, "", nil
-	c.leftSeeds, c.unwanted, c.lostAbsent = nil, nil, nil
-	c.result.Outcome, c.result.Reason, c.result.Err = apply.OutcomeUnchanged, apply.ReasonUpToDate, nil
-	c.memory.ForgetProof()
-	decideLive(p, c)
-	if c.decided(); c.action == actionNone && c.result.Err == nil {
-		c.result.Verb = verb // the planned action turned out to be unnecessary
-	}
-}
-
 // resolveConflicts resolves a refusal field by field: seeds are left to their owner, fields that were changed by update or that the plan
 // forces are taken, and other fields are left to the managers that apply them.
 func resolveConflicts(p *pass, c *child, fields []conflict) {
@@ -111,31 +98,32 @@ func resolveConflicts(p *pass, c *child, fields []conflict) {
 	}
 	set := c.observed.Own.Set
 	c.observed = fieldset.Observation{} // the content may share values with it, and is changed here
+	defer remember(p, c)
 	var contested []apply.ContestedField
 	again := false
 	for _, f := range fields {
 		switch policy := policyOf(c, f.Path); {
 		case policy == apply.FieldSeed || policy == apply.FieldCreateOnly:
-			again = leaveField(c, f.Path, nil, nil) || again
+			again = c.leaveField(f.Path, nil, nil) || again
 			c.leftSeeds = append(c.leftSeeds, f.Path)
 		case policy == apply.FieldForce || (f.update && (c.planned.Mode != apply.Contribute || p.env.ours(f.Manager))):
 			again = again || !c.force
 			c.force = true
 		default:
 			contested = append(contested, f.ContestedField)
-			again = leaveField(c, f.Path, nil, nil) || again
+			again = c.leaveField(f.Path, nil, nil) || again
 		}
 	}
 	if len(contested) > 0 {
-		leaveToOthers(p, c, contested)
+		c.leaveToOthers(contested)
 	}
-	if again && len(c.content) > 0 && !agrees(c, set, live) {
+	if again && len(c.content) > 0 && !c.agrees(set, live) {
 		return
 	}
 	c.memory.Accept(c.hash, c.live.GetResourceVersion())
-	c.memory.Projects(projectionLeft(p, c, set, live))
+	c.memory.Projects(c.projectionLeft(set, live))
 	c.action = actionNone
-	endUnchanged(p, c)
+	c.endUnchanged()
 }
 
 // policyOf returns the field policy for a path in the notation of the API server.

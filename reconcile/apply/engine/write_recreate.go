@@ -189,10 +189,10 @@ func recreateChild(p *pass, c *child, refusal error) { //nolint:funlen // one st
 	case found.GetUID() != c.uid:
 		c.failed(apply.OutcomeFailed, fmt.Errorf("delete to recreate: %w", errReplaced))
 		return
-	case optedOut(p, found):
+	case p.optedOut(found):
 		c.result.Outcome, c.result.Reason = apply.OutcomeOptedOut, apply.ReasonOptedOut
 		return
-	case !checkOwner(p, c, found):
+	case !stillOwned(p, c, found):
 		return
 	}
 	observed, err := fieldset.Observe(p.env.encoder, found, c.manager)

@@ -152,7 +152,7 @@ func ownedByAnother(p *pass, c *child, cause error) {
 		c.failed(apply.OutcomeFailed, cause)
 		return
 	}
-	if checkOwner(p, c, found) {
+	if stillOwned(p, c, found) {
 		c.failed(apply.OutcomeFailed, fmt.Errorf("look again: %w", cause)) // the owner has changed meanwhile
 		return
 	}
@@ -165,7 +165,7 @@ func failWithBackoff(p *pass, c *child, outcome apply.Outcome, err error) {
 	f := memory.Failure{Situation: memory.Situation{Intent: c.hash}, Outcome: outcome, Err: err}
 	if c.live != nil {
 		f.Version = c.live.GetResourceVersion()
-		f.UID, f.Others = c.live.GetUID(), otherManagers(p.env.hasher, c)
+		f.UID, f.Others = c.live.GetUID(), c.otherManagers()
 	}
 	c.requeue = c.memory.Refused(f, p.now, p.env.options.ContestInterval)
 }

@@ -75,14 +75,16 @@ func noteRemoved(p *pass, c *child, answer client.Object) {
 	if c.result.Outcome != apply.OutcomeCreated {
 		c.result.Outcome = apply.OutcomeUpdated
 	}
-	c.result.Fields = append(c.result.Fields, removedFields(c, c.result.Fields)...)
+	c.result.Fields = append(c.result.Fields, c.removedFields(c.result.Fields)...)
 	learnFrom(p, c, answer, false)
 	if live, err := p.env.encoder.Live(answer); err == nil {
-		if noteUnwanted(c, live); len(c.unwanted) > 0 {
+		c.findUnwanted(live)
+		remember(p, c)
+		if len(c.unwanted) > 0 {
 			c.memory.ForgetProof()
 		}
 	}
-	reportContest(p, c)
+	c.reportContest()
 }
 
 // removeRest removes unwanted fields that the answer to an apply has.
@@ -94,10 +96,12 @@ func removeRest(p *pass, c *child, answer client.Object) error {
 	if err != nil {
 		return nil //nolint:nilerr // the next pass reads it again
 	}
-	c.free()
-	c.live, c.uid, c.fresh = answer, answer.GetUID(), true
-	if noteUnwanted(c, live); !removesFields(p, c) {
-		reportContest(p, c)
+	observeAnswer(p, c, answer)
+	c.findUnwanted(live)
+	removes := c.removesFields()
+	remember(p, c)
+	if !removes {
+		c.reportContest()
 		return nil
 	}
 	c.action = actionRemove

@@ -84,41 +84,19 @@ func (m *Child) Accept(intent uint64, version string) {
 // Proves reports whether the object had the intent at the last check.
 func (m *Child) Proves(intent uint64) bool { return m.proven && m.intent == intent }
 
-// provesIn reports whether the object is known to have the intent in this version.
-func (m *Child) provesIn(intent uint64, version string) bool {
-	return m.Proves(intent) && m.version == version
-}
-
 // ProvesProjection reports whether the intent was proven with the same projection.
 func (m *Child) ProvesProjection(intent, projection uint64) bool {
 	return m.Proves(intent) && m.projection == projection
 }
 
-// ProvesShape reports whether the intent was proven with the same visible values and without contested fields.
-func (m *Child) ProvesShape(intent, shape uint64) bool {
-	return m.Proves(intent) && m.shape == shape && m.contest == nil
-}
-
-// Proven reports whether any intent is proven.
-func (m *Child) Proven() bool { return m.proven }
-
 // ForgetProof discards the proof.
 func (m *Child) ForgetProof() { m.proven = false }
-
-// StillIn extends the proof to a later version.
-func (m *Child) StillIn(version string) { m.version = version }
 
 // Projects remembers the projection.
 func (m *Child) Projects(projection uint64) { m.projection = projection }
 
 // Owns remembers the engine's fields in the existing object.
 func (m *Child) Owns(fields OwnedFields) { m.owned, m.ownedOf = fields, m.uid }
-
-// Shows remembers the shape in a cache without managedFields.
-func (m *Child) Shows(shape uint64) { m.shape = shape }
-
-// ShapeKnown reports whether the shape is known.
-func (m *Child) ShapeKnown() bool { return m.shape != 0 }
 
 // Seen notes the UID of the existing object. Proofs of another object are discarded.
 func (m *Child) Seen(uid types.UID) { m.uid = uid }
@@ -134,11 +112,6 @@ func (m *Child) Wrote(o client.Object, now time.Time) {
 	m.uid = o.GetUID()
 	m.written = freshness.Wrote(o.GetResourceVersion(), now)
 	m.deleted = nil
-}
-
-// Read remembers the version of a live read, so that an older cached object is recognised as stale.
-func (m *Child) Read(o client.Object, now time.Time) {
-	m.written = freshness.Wrote(o.GetResourceVersion(), now)
 }
 
 // hiddenBy reports whether the cached object is older than the engine's last write.

@@ -4,12 +4,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
-
-// Contest returns the contested fields, nil if there are none.
-func (m *Child) Contest() *Contest { return m.contest }
 
 // contestIn returns the contested fields in this situation, nil if there are none or the situation has changed.
 func (m *Child) contestIn(intent uint64, uid types.UID, now time.Time) *Contest {
@@ -19,27 +14,13 @@ func (m *Child) contestIn(intent uint64, uid types.UID, now time.Time) *Contest 
 	return nil
 }
 
-// Contested leaves fields to other managers. Each time for the same intent doubles the duration, up to limit.
-func (m *Child) Contested(t Contest, now time.Time, limit time.Duration) {
-	if last := m.contest; last != nil && last.Intent == t.Intent {
+// After returns the contest that follows the last one, nil for none. Each time for the same intent doubles the duration, up to limit.
+func (t Contest) After(last *Contest, now time.Time, limit time.Duration) Contest {
+	if last != nil && last.Intent == t.Intent {
 		t.count = last.count + 1
 	}
 	t.Until = now.Add(Backoff(t.count, limit))
-	m.contest = &t
-}
-
-// ContestedUntil sets the end of the current contest.
-func (m *Child) ContestedUntil(until time.Time) { m.contest.Until = until }
-
-// StillContested limits the contest to these fields. It returns false if there was no contest.
-func (m *Child) StillContested(fields []apply.ContestedField) bool {
-	if m.contest == nil {
-		return false
-	}
-	t := *m.contest
-	t.Fields = fields
-	m.contest = &t
-	return true
+	return t
 }
 
 // If a field of the engine is changed again after each of MaxRepairs repairs within fightWindow, another manager insists on it, and it is
@@ -52,32 +33,41 @@ const (
 	fightWindow      = time.Minute
 )
 
-// Repaired counts a repair of a field and returns the count.
-func (m *Child) Repaired(path string, now time.Time) int {
-	r := m.repairs[path]
-	if r.count == 0 || now.Sub(r.since) > fightWindow {
-		r = repair{since: now}
-	}
-	r.count++
-	if m.repairs == nil {
-		m.repairs = map[string]repair{}
-	}
-	m.repairs[path] = r
-	return r.count
-}
+// Repairs are the recent repairs of a child, by the path of the field.
+type Repairs struct{ counts map[string]repair }
 
-// RepairedAny counts a repair of any field of the object and returns the count. Above MaxObjectRepairs it continues counting until no
-// repair was needed for fightWindow.
-func (m *Child) RepairedAny(now time.Time) int {
-	count := m.Repaired(anyField, now)
-	if count > MaxObjectRepairs {
-		m.repairs[anyField] = repair{count: count, since: now}
+// Next returns the number of recent repairs of a field, including one now.
+func (r Repairs) Next(path string, now time.Time) int { return r.after(path, now).count }
+
+// NextOfObject returns the number of recent repairs of any field of the object, including one now.
+func (r Repairs) NextOfObject(now time.Time) int { return r.Next(anyField, now) }
+
+func (r Repairs) after(path string, now time.Time) repair {
+	next := r.counts[path]
+	if next.count == 0 || now.Sub(next.since) > fightWindow {
+		next = repair{since: now}
 	}
-	return count
+	next.count++
+	return next
 }
 
 // anyField is the path for the repairs of the object; no field has it.
 const anyField = ""
 
-// ForgetRepairs resets the count.
-func (m *Child) ForgetRepairs(path string) { delete(m.repairs, path) }
+// repaired counts a repair of a field.
+func (m *Child) repaired(path string, now time.Time) {
+	next := Repairs{m.repairs}.after(path, now)
+	if m.repairs == nil {
+		m.repairs = map[string]repair{}
+	}
+	m.repairs[path] = next
+}
+
+// repairedObject counts a repair of any field of the object. Above MaxObjectRepairs it continues counting until no repair was needed for
+// fightWindow.
+func (m *Child) repairedObject(now time.Time) {
+	m.repaired(anyField, now)
+	if count := m.repairs[anyField].count; count > MaxObjectRepairs {
+		m.repairs[anyField] = repair{count: count, since: now}
+	}
+}

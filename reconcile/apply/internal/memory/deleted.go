@@ -14,22 +14,24 @@ func (m *Child) Made(now time.Time) {
 	m.losses.made = now
 }
 
-// lost counts the disappearance of an existing child that the engine has not deleted. limit is the maximum pause before it is recreated.
-func (m *Child) lost(now time.Time, limit time.Duration) {
+// lossesAfter returns the losses after the disappearance of an existing child that the engine has not deleted. limit is the maximum pause
+// before it is recreated.
+func (m *Child) lossesAfter(now time.Time, limit time.Duration) *losses {
 	if m.uid == "" || m.deleted != nil {
-		return
+		return m.losses
 	}
-	if m.losses == nil || now.Sub(m.losses.made) > soonDeleted+m.losses.pause(limit) {
-		m.losses = &losses{}
+	next := losses{}
+	if m.losses != nil && now.Sub(m.losses.made) <= soonDeleted+m.losses.pause(limit) {
+		next = *m.losses
 	}
-	if m.losses.count++; m.losses.count > MaxRepairs {
-		m.losses.until = now.Add(m.losses.pause(limit))
+	if next.count++; next.count > MaxRepairs {
+		next.until = now.Add(next.pause(limit))
 	}
+	return &next
 }
 
 // leftAlone returns how often others have deleted the child, and the remaining pause; zero if it may be created.
-func (m *Child) leftAlone(now time.Time) (times int, rest time.Duration) {
-	l := m.losses
+func (l *losses) leftAlone(now time.Time) (times int, rest time.Duration) {
 	if l == nil || l.count <= MaxRepairs || !now.Before(l.until) {
 		return 0, 0
 	}

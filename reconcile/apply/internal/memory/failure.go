@@ -9,18 +9,15 @@ import (
 
 // FailedIn returns the failure in this situation, nil if a request may be sent.
 func (m *Child) FailedIn(s Situation, now time.Time) *Failure {
-	if f := m.failure; f != nil && f.Err != nil && f.Situation == s && now.Before(f.Until) {
-		return f
+	if m.failure.Repeats(s, now) {
+		return m.failure
 	}
 	return nil
 }
 
-// RefusedIn returns the failure for this version of the object, nil if there is none.
-func (m *Child) RefusedIn(version string) *Failure {
-	if f := m.failure; f != nil && f.Version == version {
-		return f
-	}
-	return nil
+// Repeats reports whether a request in this situation would fail again.
+func (f *Failure) Repeats(s Situation, now time.Time) bool {
+	return f != nil && f.Err != nil && f.Situation == s && now.Before(f.Until)
 }
 
 // Refused remembers why the intent of a child was not applied, and returns the delay of the next attempt: twice the last one, at most
@@ -73,10 +70,12 @@ func Backoff(count int, limit time.Duration) time.Duration {
 // retry ends the delays of the child. The counts remain, so that another failure has a longer delay than the one before.
 func (m *Child) retry() {
 	if m.failure != nil {
-		m.failure.Until = time.Time{}
+		f := *m.failure
+		f.Until, m.failure = time.Time{}, &f
 	}
 	if m.contest != nil {
-		m.contest.Until = time.Time{}
+		t := *m.contest
+		t.Until, m.contest = time.Time{}, &t
 	}
 	if m.losses != nil {
 		m.losses.until = time.Time{}

@@ -52,7 +52,7 @@ func TestRecall(t *testing.T) {
 		if r.Known || r.Ours || r.Proven || r.Owned != (memory.OwnedFields{}) {
 			t.Errorf("got %+v", r)
 		}
-		m.Claimed(object("2", "11"), false)
+		m.Remember(&memory.Changes{Unproven: r.Lapsed, UID: "2"}, now)
 		if r := m.Recall(object("2", "12"), look); !r.Known || r.Proven || r.Owned != (memory.OwnedFields{}) {
 			t.Errorf("fields of the former object are taken for ours: %+v", r)
 		}
