@@ -50,7 +50,7 @@ func Untraced() func(context.Context) {
 	}
 	p := &passReconciler{
 		Next: nothing, Pending: tracked.NewPendingWrites(0), Unstable: &trigger.Unstable{}, Triggers: &trigger.Triggers{}, Clock: clock.RealClock{},
-		Spans: observe.NewTracing("", nil, nil), Observer: o,
+		Spans: observe.NewTracing("", nil, nil), Observer: o, Pace: &trigger.Pace{},
 	}
 	request := ctrl.Request{NamespacedName: types.NamespacedName{Name: "w"}}
 	return func(ctx context.Context) {

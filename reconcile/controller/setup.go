@@ -350,14 +350,16 @@ func (c *Controller) watch(
 // config returns the part of the pipeline's configuration that does not depend on a manager.
 func (c *Controller) config() pipeline.Config {
 	return pipeline.Config{
-		Name:            c.name,
-		Decorate:        c.decorate,
-		Finalizer:       c.names().Finalizer, ReconcileDeleted: c.options.ReconcileDeleted,
-		FieldManager:    c.names().FieldManager,
-		FormerManagers:  c.options.Apply.FormerManagers,
-		Grace:           c.options.Grace,
-		LagDeadline:     c.options.Apply.LagDeadline,
-		Budget:          c.options.Budget,
-		PauseAnnotation: c.options.PauseAnnotation, Conditions: c.options.Conditions,
+		Name:             c.name,
+		Decorate:         c.decorate,
+		Finalizer:        c.names().Finalizer,
+		FieldManager:     c.names().FieldManager,
+		FormerManagers:   c.options.Apply.FormerManagers,
+		ReconcileDeleted: c.options.ReconcileDeleted,
+		Grace:            c.options.Grace,
+		LagDeadline:      c.options.Apply.LagDeadline,
+		Budget:           c.options.Budget,
+		PauseAnnotation:  c.options.PauseAnnotation,
+		Conditions:       c.options.Conditions,
 	}
 }

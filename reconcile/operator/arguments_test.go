@@ -64,7 +64,7 @@ func TestArguments(t *testing.T) {
 		"shard, no lease":  {[]string{"-shard-count=3", "-shard-name=1"}, []string{"-shard-count 3", "want -leader-elect, too"}},
 		"shard of groups": {
 			[]string{"-shard-count=3", "-shard-name=1", "-leader-elect"},
-			[]string{`-shard-name "1"`, "-shard-count 3", `controller "library"`, "groups have no object to claim"},
+			[]string{`-shard-name "1"`, "-shard-count 3", `controller "library"`, "groups are not objects that a shard can select"},
 		},
 		"log level":         {[]string{"-zap-log-level=loud"}, []string{`"loud"`, "-zap-log-level"}},
 		"product's flag":    {[]string{"-interval=soon"}, []string{`"soon"`, "-interval", "how often to look"}},

@@ -61,19 +61,23 @@ func TestReport(t *testing.T) {
 		want      map[string]string
 	}{
 		"no instance": {
-			Instances{Waiting: []client.ObjectKey{a}}, nil,
+			Instances{Waiting: []client.ObjectKey{a}},
+			nil,
 			map[string]string{v1beta1.NoMatchingInstance: "None of the available Grafana instances matched the selector, skipping reconciliation"},
 		},
 		"applied": {
-			Instances{Complete: []client.ObjectKey{a, b}}, nil,
+			Instances{Complete: []client.ObjectKey{a, b}},
+			nil,
 			map[string]string{v1beta1.FolderSynchronized: "Folder was successfully applied to 2 instances"},
 		},
 		"one failed": {
-			Instances{Complete: []client.ObjectKey{a, b}, failed: []error{errors.New("a: refused")}}, nil,
+			Instances{Complete: []client.ObjectKey{a, b}, failed: []error{errors.New("a: refused")}},
+			nil,
 			map[string]string{v1beta1.FolderSynchronized: "Folder failed to be applied for 1 out of 2 instances. Errors:\n- a: refused"},
 		},
 		"blocked": {
-			Instances{Complete: []client.ObjectKey{a}}, errors.New("no model"),
+			Instances{Complete: []client.ObjectKey{a}},
+			errors.New("no model"),
 			map[string]string{v1beta1.FolderSynchronized: "Folder was not applied: no model"},
 		},
 	} {

@@ -146,7 +146,7 @@ func TestPlanReports(t *testing.T) {
 	}{
 		"well":                            {},
 		"failed":                          {pods: []corev1.Pod{pod}, want: "send"},
-		"arrived":                         {arrived: true, pods: []corev1.Pod{pod}, want: "annotate report"},
+		"arrived":                         {arrived: true, pods: []corev1.Pod{pod}, want: "mark send"},
 		"marked":                          {arrived: true, annotations: mark, pods: []corev1.Pod{pod}, want: "delete"},
 		"restarted, not annotated":        {pods: []corev1.Pod{pod}, want: "send"},
 		"restarted, annotated":            {annotations: mark, pods: []corev1.Pod{pod}, want: "delete"},

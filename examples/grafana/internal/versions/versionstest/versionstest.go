@@ -55,10 +55,10 @@ func convert(t *testing.T, from any, hub conversion.Hub, other conversion.Conver
 	var err error
 	switch from := from.(type) {
 	case conversion.Hub:
-		converted := fresh(other).(conversion.Convertible)
+		converted := fresh(other)
 		to, err = converted, converted.ConvertFrom(from)
 	case conversion.Convertible:
-		converted := fresh(hub).(conversion.Hub)
+		converted := fresh(hub)
 		to, err = converted, from.ConvertTo(converted)
 	}
 	if err != nil {
@@ -82,4 +82,6 @@ func sent(t *testing.T, object any) any {
 }
 
 // fresh returns a pointer to a new value of the type.
-func fresh(object any) any { return reflect.New(reflect.TypeOf(object).Elem()).Interface() }
+func fresh[T any](object T) T {
+	return reflect.New(reflect.TypeOf(object).Elem()).Interface().(T) //nolint:forcetypeassert // it is of the same type
+}
