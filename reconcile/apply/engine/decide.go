@@ -152,7 +152,7 @@ func (d *childDecision) fail(outcome apply.Outcome, reason apply.Reason, err err
 	d.action = actionNone
 }
 
-// decideHidden decides a child of which the cache does not show the engine's last write yet. It waits for the cache if that write was an
+// decideHidden decides a child if the cache does not show the engine's last write yet. It waits for the cache if that write was an
 // apply of the same intent.
 func (d *decider) decideHidden() {
 	r := &d.recall
