@@ -81,7 +81,7 @@ type FieldRules []FieldRule
 func (r FieldRules) ApplyToChild(c *Child) { c.Fields = append(c.Fields, r...) }
 
 // Seed sets the fields until another field manager changes them, for example Seed("spec.replicas") for a workload with an autoscaler. If
-// the path names a map, each entry is yielded separately. To ignore later changes of the plan too, use [CreateOnly].
+// the path names a map, this holds for each entry separately. To ignore later changes of the plan too, use [CreateOnly].
 func Seed(paths ...string) FieldRules { return rules(FieldSeed, paths) }
 
 // Force takes the fields from any other field manager.

@@ -3,7 +3,8 @@
 // A [Plan] is the complete desired state of one owner. The engine orders the
 // children by kind, proves from cached objects which of them are as planned,
 // sends one PATCH for each of the others, and prunes objects that were applied
-// before and have left the plan:
+// before and have left the plan. One run of the engine over an owner is a pass;
+// a reconciliation has one.
 //
 //	var plan apply.Plan
 //	plan.Apply(deployment, apply.Seed("spec.replicas"))
@@ -43,8 +44,8 @@
 //     shrinks after a live listing has confirmed that nothing is left.
 //     Children carry the part-of label, except [Shared] ones and those of a
 //     [History]. Metadata that a plan sets on the owner is separate, see [Plan.Metadata].
-//  6. A prune of most children requires a changed spec or changed inputs.
-//     Otherwise it is blocked, see [PruneBlockedError]. After a restart the
+//  6. A prune of most children requires a changed spec or changed inputs,
+//     which are what the plan names in [Plan.Inputs]. Otherwise it is blocked, see [PruneBlockedError]. After a restart the
 //     engine compares the generation of the owner with the one in its status.
 //     Without a status any generation but the first counts as a change.
 //     Changed inputs are unknown after a restart; such a prune needs the

@@ -86,7 +86,7 @@ type Child struct {
 	// Adoption selects the existing objects that the engine may take over. Default none.
 	Adoption Adoption
 	// Existing restricts [Once] to a child that exists; a missing child is not created. An object of that name that another controller
-	// owns is ignored. See [Plan.Keep]. Default false.
+	// owns is ignored. [Plan.Keep] sets it; set it by hand only for a child that is built as a value. Default false.
 	Existing bool
 	// History restricts [Once] to a child that is never pruned, see [History]. Default false.
 	History bool
@@ -132,7 +132,8 @@ const (
 	// Once creates the child if it does not exist and never changes it. Otherwise it is like [Own]. See the table at [Mode].
 	Once
 	// Contribute owns a few fields of an object that another controller owns, under a field manager of this owner. The object is never
-	// created. The fields are given back when the contribution leaves the plan and when the owner is deleted. See the table at [Mode].
+	// created. The fields are given back when the contribution leaves the plan and when the owner is deleted: the engine removes them, or
+	// only its ownership of them where a removal is invalid. See the table at [Mode].
 	Contribute
 	// Retained applies an object that outlives its owners. It has neither an owner reference nor the part-of label, and is never pruned
 	// nor deleted. All owners of the controller write it under one field manager, so that their plans for it must be equal. It has the
@@ -181,7 +182,11 @@ func (p *Plan) Incomplete(err error) {
 	}
 }
 
-// Apply plans obj as a child that the owner controls, or in another [Mode] if the options have one.
+// Apply plans obj as a child that the owner controls, or in another [Mode] if the options have one. Without a namespace it is in that of the
+// owner; under a cluster-scoped owner that is an error of the plan.
+//
+// The children are applied in the order of their kinds, and within a kind in that of the plan: namespaces, definitions, service accounts and
+// RBAC, configuration, storage, services, other kinds, workloads, autoscaling, routes, webhooks. [After] orders single children.
 func (p *Plan) Apply(obj client.Object, opts ...ChildOption) {
 	p.add(Child{Object: obj}, opts)
 }
