@@ -27,10 +27,11 @@ func HandledAnnotation(fieldManager string) string {
 	return hex.EncodeToString(sum[:5]) + "." + apply.DefaultDomain + "/" + handledName
 }
 
-// RequestToken returns the value of the request on the owner, empty if there is none.
+// RequestToken returns the value of the request on the owner, empty if there is none. A long value is shortened to whole characters, because
+// the confirmation has to be equal to it.
 func RequestToken(owner metav1.Object) string {
 	token := owner.GetAnnotations()[RequestAnnotation]
-	return token[:min(len(token), maxRequestToken)]
+	return strings.ToValidUTF8(token[:min(len(token), maxRequestToken)], "")
 }
 
 // OnlyRequested reports whether an update of an owner has a new request, and changed nothing else but the status.
