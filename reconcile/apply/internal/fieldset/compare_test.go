@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-func parse(t *testing.T, text string) map[string]any {
+func parse(t testing.TB, text string) map[string]any {
 	t.Helper()
 	var out map[string]any
 	if err := yaml.Unmarshal([]byte(text), &out); err != nil {
