@@ -38,6 +38,8 @@ var _ = Describe("Since when a fact holds", func() {
 			plan.RequeueAt = state.At
 		}}
 		w = newWorld(widget.Spec{}, author)
+		// The API server sets the creation time by its own clock. A fact is never older than the object.
+		w.clock.SetTime(w.clock.Now().Add(time.Minute))
 		w.settle()
 		began := state.Since
 		Expect(stored().Annotations).To(HaveKeyWithValue(annotation, began.Format(time.RFC3339)))
