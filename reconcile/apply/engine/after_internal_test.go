@@ -89,7 +89,7 @@ func TestPruneOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &pruning{pass: &pass{}}
+			p := newPruneDecider(&pruneObservation{facts: &facts{}})
 			for name, after := range tc.leaving {
 				m := memberObject{id: id(name)}
 				for _, other := range after {

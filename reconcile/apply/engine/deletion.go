@@ -17,6 +17,8 @@ import (
 
 // deletion is one planned deletion during a pass.
 type deletion struct {
+	// holdsOwner reports that the object cannot be gone before the owner.
+	holdsOwner bool
 	*apply.Deletion
 	kind *intent.Kind
 	id   applyset.ObjectID
@@ -75,6 +77,7 @@ func decideDeletion(p *pass, d *deletion) error {
 	}
 	d.result.Announcement = d.Announcement
 	d.kind, d.id = k, applyset.ObjectID{GroupKind: k.GVK.GroupKind(), Key: key}
+	d.holdsOwner = p.holdsOwner(d.id)
 	d.result.GVK, d.result.Key, d.result.HoldsData = k.GVK, key, p.env.holdsData(d.id.GroupKind)
 	if d.ControlledByAnother != nil && *d.ControlledByAnother == "" {
 		d.result.Reason = apply.ReasonInvalid

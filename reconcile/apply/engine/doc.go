@@ -26,11 +26,13 @@
 //	observe.go                  one child: the object and what the memory recalls
 //	inventory_read.go           the kinds and namespaces that the owner records
 //	owner_*.go                  metadata and observed generation of the owner
+//	prune_listing.go            the objects that may have left the plan; their
+//	                            kinds come from the inventory and the options
 //	ownership.go                whether an object is a child of the owner
 //
-// Decide compares them with the plan. The decision about a child is a pure
-// function of its observation; child.go observes more if the decision needs it,
-// and lets the memory learn from the decision:
+// Decide compares them with the plan. The decision about a child, and the one
+// about what left the plan, are pure functions of an observation. child.go
+// observes more if a decision needs it, and lets the memory learn from it:
 //
 //	decide.go                   the decision and its stages
 //	decide_claim.go             whether the object may be written
@@ -38,13 +40,14 @@
 //	decide_contest.go           fields on which other managers insist
 //	decide_rules.go             seeds and fields that are sent once
 //	decide_former.go            fields of former managers, and lost ownership
+//	prune_decide.go             what is deleted and given back; prune_guard.go
+//	                            keeps what no change explains. prune.go calls
+//	                            the steps of a prune in order
 //
-// The other decisions of a pass only read, too:
+// The other decisions of a pass also read:
 //
 //	suspend.go, decide_wait.go  children that stay unchanged, or wait
 //	deletion.go                 planned deletions, and their execution
-//	prune.go                    objects that left the plan; prune_listing.go
-//	                            finds them, prune_guard.go blocks large prunes
 //	diff*.go                    decisions for Engine.Diff, with the fields that change
 //
 // Execute sends requests and remembers the answers:

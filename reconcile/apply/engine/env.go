@@ -41,9 +41,6 @@ func newEnv(c client.Client, live client.Reader, o apply.Options) *env {
 	}
 }
 
-// holdsData reports whether the kind is one of [apply.Options.GuardedKinds].
-func (e *env) holdsData(gk schema.GroupKind) bool { return slices.Contains(e.options.GuardedKinds, gk) }
-
 // newList returns an empty list in the representation of the kind; nil if the cache has none.
 func (e *env) newList(k *intent.Kind) client.ObjectList {
 	if k == nil {

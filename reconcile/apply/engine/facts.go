@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,6 +36,11 @@ func newConfig(o apply.Options) config {
 // ours reports whether the manager is, or was, a field manager of this controller.
 func (s *config) ours(manager string) bool {
 	return manager == s.options.FieldManager || slices.Contains(s.options.FormerManagers, manager)
+}
+
+// holdsData reports whether the kind is one of [apply.Options.GuardedKinds].
+func (s *config) holdsData(gk schema.GroupKind) bool {
+	return slices.Contains(s.options.GuardedKinds, gk)
 }
 
 // facts are what the decisions of a pass depend on, apart from the plan and the children. The pass sets them before it decides.

@@ -109,7 +109,7 @@ func addKeptKinds(p *pass, inv *applyset.Inventory) {
 	recorded := recordedInventory(p)
 	for _, gvk := range p.plan.KeptKinds {
 		gk := gvk.GroupKind()
-		if !p.keepsKind(gk) {
+		if !p.keepsKind(p.plan, gk) {
 			continue
 		}
 		kept = true

@@ -45,11 +45,11 @@ func (d declaredKinds) of(use apply.KindUse) []apply.ChildKind {
 }
 
 // keepsKind reports whether all members of the kind are kept.
-func (p *pass) keepsKind(gk schema.GroupKind) bool {
-	if p.finalize && !p.plan.Hold {
+func (f *facts) keepsKind(plan *apply.Plan, gk schema.GroupKind) bool {
+	if f.finalize && !plan.Hold {
 		return false
 	}
-	return slices.ContainsFunc(p.plan.KeptKinds, func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == gk })
+	return slices.ContainsFunc(plan.KeptKinds, func(gvk schema.GroupVersionKind) bool { return gvk.GroupKind() == gk })
 }
 
 // identifyKept adds the kept kinds to the identity of the plan.

@@ -60,8 +60,8 @@ func (p *pass) held() bool {
 }
 
 // permits reports whether the owner's annotation has the token. The annotation may have several, separated by commas.
-func (p *pass) permits(token string) bool {
-	return slices.Contains(strings.Split(p.owner.GetAnnotations()[p.keys.AdoptRestored], ","), token)
+func (f *facts) permits(token string) bool {
+	return slices.Contains(strings.Split(f.owner.GetAnnotations()[f.keys.AdoptRestored], ","), token)
 }
 
 // noteRestored notes an object that could not be claimed, if it looks like a child from a backup.

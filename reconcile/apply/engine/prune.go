@@ -18,20 +18,12 @@ type pruning struct {
 	spent int
 	// due reports that something has to be carried out or confirmed.
 	due bool
-	// surplus are the members to delete; releases are the contributions to give back.
-	surplus  []*surplusMember
-	releases []*plannedRelease
+	pruneDecision
 	// shrunk is the inventory without confirmed entries, if it is known before the execution; nil otherwise.
-	shrunk *applyset.Inventory
-	// leaving are all members that left the plan, also those that are kept or already being deleted.
-	leaving []memberObject
-	// announced reports that the prune is large and explained. The owner records that until the prune is complete.
-	announced bool
-	// held reports that the guard has blocked a part of the prune.
-	held    bool
+	shrunk  *applyset.Inventory
 	listing *listing
 	// unproven are objects with the label of the set that may have lost the proof.
-	unproven unproven
+	unproven []memberObject
 	// ofSet selects the members. It is set by the first list.
 	ofSet client.ListOption
 }
@@ -107,35 +99,55 @@ func (p *pruning) decideSurplus() {
 		l = p.members()
 	}
 	p.listing = l
-	p.leaving = p.notPlanned(l.members)
-	p.decideReleases(l)
-	if before := len(l.members); p.admitUnproven(l) > before {
-		p.leaving = p.notPlanned(l.members)
-	}
 	p.noteSeen(l)
 	p.noteOptedOut(l)
-	surplus := p.leaveUnknown(l, append(slices.Clone(p.leaving), p.releasedMembers()...))
-	surplus = p.keepHeldReleases(surplus, apply.VerbRelease) // an object that stays needs no guard
-	if err := unreadableInventory(p.pass, recordedInventory(p.pass)); err != nil {
-		p.block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Cause: err})
-	}
-	known := existedBefore(l.members, p.memory.Prune.Existed, p.memory.Prune.SincePass == 1) + p.sharedChildren()
-	p.announced = p.exceedsLimits(surplus, known) && !p.finalize
-	surplus = p.keepHeldReleases(p.keepReplaced(p.guard(surplus, known)), apply.VerbPrune)
-	p.announced = p.announced && !p.held
-	for _, m := range surplus {
-		p.surplus = append(p.surplus, p.decideMember(m))
-	}
+	o := p.observe(l)
+	o.parts = p.observeParts(l)
+	p.adopt(l, decidePrune(&o))
 	if len(l.failed) > 0 {
 		p.pruneFailed(errors.Join(l.failed...))
 	}
 	if l.more {
 		p.requeue(confirmAfter)
 	}
-	held := p.held || slices.ContainsFunc(p.surplus, p.unfinished) || slices.ContainsFunc(p.releases, (*plannedRelease).pending)
+	held := p.guarded || slices.ContainsFunc(p.surplus, p.unfinished) || slices.ContainsFunc(p.releases, (*plannedRelease).pending)
 	if !held {
 		p.decideShrink(l)
 	}
+}
+
+// observe returns what the decision depends on.
+func (p *pruning) observe(l *listing) pruneObservation {
+	m := &p.memory.Prune
+	return pruneObservation{
+		facts: &p.facts, plan: p.plan, children: p.children, deletions: p.deletions, orphaned: p.orphans(),
+		members: l.members, unproven: p.unproven, unknown: l.unknown, unresolved: p.unknown,
+		unreadable: unreadableInventory(p.pass, recordedInventory(p.pass)),
+		existed:    m.Existed, since: m.Since, seen: m.Seen, restarted: m.SincePass == 1, explained: p.followsChange(), waited: m.Waiting,
+	}
+}
+
+// adopt makes a decision that of the pass.
+func (p *pruning) adopt(l *listing, d pruneDecision) {
+	p.pruneDecision = d
+	p.note(l, &d)
+	for _, m := range d.surplus {
+		if m.result.Reason != apply.ReasonTerminating {
+			p.memory.Child(m.id).Surplus(m.gvk)
+		}
+	}
+}
+
+// note takes over what a decision reports and remembers.
+func (p *pruning) note(l *listing, d *pruneDecision) {
+	l.members = d.found
+	for _, gk := range d.open {
+		l.open[gk] = struct{}{}
+	}
+	p.block(d.blocked)
+	p.requeue(d.requeueAfter)
+	p.guarded = p.guarded || d.guarded
+	p.memory.Prune.Waiting = d.waiting
 }
 
 // carryOut carries out the decisions and removes confirmed entries from the inventory.
@@ -165,15 +177,16 @@ func (p *pruning) pruneDecided() error {
 		if remaining {
 			// The owner waits for nothing else: list at once.
 			l = p.members()
-			p.admitUnproven(l)
-			rest = p.leaveUnknown(l, p.notPlanned(l.members))
-			remaining = p.awaited(rest)
+			o := p.observe(l)
+			members, again := stillWaitedFor(&o, p.releases)
+			p.note(l, &again)
+			rest, remaining = members, p.awaited(members)
 		}
 		p.reportWaiting(rest)
 	}
 	kept := p.releaseAll()
 	p.noteHeldParts()
-	if remaining || p.held {
+	if remaining || p.guarded {
 		return nil // the inventory stays until they are confirmed to be gone
 	}
 	if slices.ContainsFunc(p.surplus, p.deletedLast) && (p.finished(l, kept) == nil || p.pruneLast()) {

@@ -9,55 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
-
-// notPlanned returns the members that left the plan and that this owner may delete.
-func (p *pruning) notPlanned(members []memberObject) []memberObject {
-	if p.orphans() {
-		return nil
-	}
-	var out, near []memberObject
-	ordered := orderedIDs(members)
-	for _, m := range members {
-		planned := m.planned && (!p.finalize || p.plan.Hold) // without a hold nothing outlives the owner
-		switch {
-		case planned || p.keepsKind(m.id.GroupKind) || m.optedOut:
-		case p.finalize && m.reached && !ordered[m.id]:
-			near = append(near, m)
-		default:
-			out = append(out, m)
-		}
-	}
-	out = p.addReached(out, near)
-	slices.SortStableFunc(out, func(a, b memberObject) int { return intent.Rank(b.id.GroupKind) - intent.Rank(a.id.GroupKind) })
-	return out
-}
-
-// decideMember decides whether a member is deleted now. It is not if its deletion is under way or was refused recently.
-func (p *pruning) decideMember(m memberObject) *surplusMember {
-	s := &surplusMember{memberObject: m, result: apply.ObjectResult{Outcome: apply.OutcomeUnchanged, Decision: apply.Decision{
-		GVK: m.gvk, Key: m.id.Key, UID: m.uid, Verb: apply.VerbNone, Reason: apply.ReasonTerminating,
-	}, HoldsData: m.holdsData}}
-	if m.deleting || p.deletedAlready(m.id, m.uid) {
-		return s
-	}
-	known := p.memory.Child(m.id)
-	known.Surplus(m.gvk)
-	if f := known.FailedIn(memory.Situation{UID: m.uid}, p.now); f != nil {
-		s.result.Reason, s.result.Outcome, s.result.Err = apply.ReasonBackoff, apply.OutcomeFailed, fmt.Errorf("prune: %w", f.Err)
-		s.result.RequeueAfter = f.Until.Sub(p.now)
-		return s
-	}
-	if first := p.comesFirst(m.id); first != nil {
-		s.result.Outcome, s.result.Reason, s.result.WaitsUntil = apply.OutcomeWaiting, apply.ReasonWaiting, first.id.String()+" is gone"
-		s.result.RequeueAfter = confirmAfter
-		return s
-	}
-	s.result.Verb, s.result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
-	return s
-}
 
 // pruneAll deletes the surplus, except the objects that are deleted last. It reports whether some of it may still exist.
 func (p *pruning) pruneAll() (remaining bool) {
@@ -170,25 +122,12 @@ func (p *pruning) deleteProven(m *surplusMember, remembered types.UID) error {
 	}
 }
 
-// keepReplaced keeps members whose replacement waits for a condition.
-func (p *pruning) keepReplaced(surplus []memberObject) []memberObject {
-	return slices.DeleteFunc(surplus, func(m memberObject) bool {
-		c := p.replacement(m, func(c *child) bool { return c.result.WaitsUntil != "" && c.live == nil })
-		if c == nil || m.deleting {
-			return false
-		}
-		p.held = true
-		p.block(&apply.PruneBlockedError{
-			Reason: apply.ReasonReplacementFailed, Objects: []string{m.id.String()},
-			Cause: notReplacing(c),
-		})
-		return true
-	})
-}
-
 // replacedBy returns the planned child that may be the replacement of a member and could not be created, nil if there is none.
 func (p *pruning) replacedBy(m memberObject) *child {
-	return p.replacement(m, func(c *child) bool { return c.result.Err != nil || c.result.WaitsUntil != "" })
+	if p.finalize {
+		return nil
+	}
+	return replacement(p.children, m, func(c *child) bool { return c.result.Err != nil || c.result.WaitsUntil != "" })
 }
 
 // notReplacing is why a planned child was not created.
@@ -197,21 +136,4 @@ func notReplacing(c *child) error {
 		return fmt.Errorf("%s: %w", c.id, c.result.Err)
 	}
 	return fmt.Errorf("%s waits until %s", c.id, c.result.WaitsUntil)
-}
-
-// replacement returns the planned child that may be the missing replacement of a member, nil if there is none. It has the same kind and
-// namespace, does not exist, and no plan of this process has named both. RBAC objects are never kept for a replacement.
-func (p *pruning) replacement(m memberObject, missing func(*child) bool) *child {
-	if p.finalize || m.id.GroupKind.Group == "rbac.authorization.k8s.io" {
-		return nil
-	}
-	before := p.memory.Children[m.id]
-	at := slices.IndexFunc(p.children, func(c *child) bool {
-		return missing(c) && c.id.GroupKind == m.id.GroupKind && c.id.Key.Namespace == m.id.Key.Namespace && c.member &&
-			c.memory != nil && c.memory.UID() == "" && (before == nil || !c.memory.PlannedBeside(before))
-	})
-	if at < 0 {
-		return nil
-	}
-	return p.children[at]
 }

@@ -3,10 +3,16 @@ package engine
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
+	"k8s.io/apimachinery/pkg/types"
 )
+
+// replacedWithin is the maximum age difference for a planned member that is younger than the youngest surplus member and still counts as
+// older than the plan. It applies when this process does not know when the plan was first made.
+const replacedWithin = time.Minute
 
 // notePlan remembers when a plan was first made and which objects existed then. It opens the guard for the first plan after a change.
 func (p *pruning) notePlan() {
@@ -52,27 +58,68 @@ func (p *pruning) changedBefore() bool {
 
 // guard keeps objects whose removal nothing explains: members that hold data or work, and all members if there are more than the options
 // allow. It returns the members that may be deleted.
-func (p *pruning) guard(surplus []memberObject, members int) []memberObject {
-	if p.finalize {
+func (d *pruneDecider) guard(surplus []memberObject, members int) []memberObject {
+	if d.finalize {
 		return surplus
 	}
-	surplus = p.keepNewer(surplus)
-	if p.plan.Policy == apply.Withdraw || p.followsChange() {
+	surplus = d.keepNewer(surplus)
+	if d.plan.Policy == apply.Withdraw || d.explained {
 		return surplus
 	}
 	held := func(memberObject) bool { return true }
 	reason := apply.ReasonTooMany
-	if !p.exceedsLimits(surplus, members) {
+	if !d.exceedsLimits(surplus, members) {
 		held = func(m memberObject) bool { return m.holdsData }
 		reason = apply.ReasonHoldsData
 	}
-	return p.hold(surplus, reason, held)
+	return d.hold(surplus, reason, held)
+}
+
+// keepNewer keeps objects that another process has created since. This process may have an older version of the plan, in the last seconds
+// of its lease.
+func (d *pruneDecider) keepNewer(surplus []memberObject) []memberObject {
+	return d.hold(surplus, apply.ReasonNewer, func(o memberObject) bool { return madeByAnother(o, d.since, d.seen) })
+}
+
+// keepReplaced keeps members whose replacement waits for a condition.
+func (d *pruneDecider) keepReplaced(surplus []memberObject) []memberObject {
+	if d.finalize {
+		return surplus
+	}
+	return slices.DeleteFunc(surplus, func(m memberObject) bool {
+		c := replacement(d.children, m, func(c *child) bool { return c.result.WaitsUntil != "" && c.live == nil })
+		if c == nil || m.deleting {
+			return false
+		}
+		d.guarded = true
+		d.block(&apply.PruneBlockedError{
+			Reason: apply.ReasonReplacementFailed, Objects: []string{m.id.String()},
+			Cause: notReplacing(c),
+		})
+		return true
+	})
+}
+
+// replacement returns the planned child that may be the missing replacement of a member, nil if there is none. It has the same kind and
+// namespace, does not exist, and no plan of this process has named both. RBAC objects are never kept for a replacement.
+func replacement(children []*child, m memberObject, missing func(*child) bool) *child {
+	if m.id.GroupKind.Group == rbacGroup {
+		return nil
+	}
+	at := slices.IndexFunc(children, func(c *child) bool {
+		return missing(c) && c.id.GroupKind == m.id.GroupKind && c.id.Key.Namespace == m.id.Key.Namespace && c.member &&
+			c.memory != nil && c.memory.UID() == "" && (m.memory == nil || !c.memory.PlannedBeside(m.memory))
+	})
+	if at < 0 {
+		return nil
+	}
+	return children[at]
 }
 
 // hold keeps members until an annotation allows exactly their deletion. It returns the others.
-func (p *pruning) hold(surplus []memberObject, reason apply.Reason, held func(memberObject) bool) []memberObject {
-	blocked := &apply.PruneBlockedError{Reason: reason, Annotation: p.keys.AllowPrune, OnChild: p.group != nil}
-	allowed := []string{p.allowPrune}
+func (d *pruneDecider) hold(surplus []memberObject, reason apply.Reason, held func(memberObject) bool) []memberObject {
+	blocked := &apply.PruneBlockedError{Reason: reason, Annotation: d.keys.AllowPrune, OnChild: d.group != nil}
+	allowed := []string{d.allowPrune}
 	for _, m := range surplus {
 		if held(m) && !m.deleting {
 			blocked.Objects = append(blocked.Objects, m.id.String())
@@ -87,21 +134,50 @@ func (p *pruning) hold(surplus []memberObject, reason apply.Reason, held func(me
 	if slices.Contains(allowed, blocked.Token) {
 		return surplus
 	}
-	p.block(blocked)
-	p.held = true
+	d.block(blocked)
+	d.guarded = true
 	return slices.DeleteFunc(surplus, func(m memberObject) bool { return held(m) && !m.deleting })
 }
 
 // exceedsLimits reports whether a prune exceeds the limits of the options.
-func (p *pruning) exceedsLimits(surplus []memberObject, members int) bool {
+func (d *pruneDecider) exceedsLimits(surplus []memberObject, members int) bool {
 	doomed := 0
 	for _, m := range surplus {
 		if !m.deleting {
 			doomed++
 		}
 	}
-	o := &p.env.options
+	o := &d.options
 	return doomed >= o.PruneMinimum && float64(doomed) > o.PruneShare*float64(members)
+}
+
+// existedBefore returns the number of members that existed before the plan: the surplus, and the planned members that existed when the
+// plan was first made. Objects that the plan has just added do not reduce the share of a prune. After a restart, the age of the planned
+// members shows which of them replace the surplus.
+func existedBefore(members []memberObject, planned int, restarted bool) int {
+	surplus, newer := 0, 0
+	var youngest time.Time
+	for i := range members {
+		if !members[i].planned {
+			surplus++
+			if members[i].created.After(youngest) {
+				youngest = members[i].created
+			}
+		}
+	}
+	for i := range members {
+		if restarted && surplus > 0 && members[i].planned && members[i].created.After(youngest.Add(replacedWithin)) {
+			newer++
+		}
+	}
+	return surplus + max(0, planned-newer)
+}
+
+// madeByAnother reports whether another process created a member after this process made its plan: this process has not seen the member
+// before, and it did not exist when the plan was made.
+func madeByAnother(m memberObject, since time.Time, seen map[types.UID]struct{}) bool {
+	_, old := seen[m.uid]
+	return m.unknown && !old && m.created.After(since)
 }
 
 // changeToken returns a token for the spec, the inputs and the planned objects of this pass.

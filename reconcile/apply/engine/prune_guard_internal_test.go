@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -13,14 +14,14 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
-	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// TestGuard has one row for each situation of a prune: which objects are deleted, and why the others are kept.
-func TestGuard(t *testing.T) {
+// TestPrune has one row for each situation of a prune: which objects are deleted, and why the others are kept.
+func TestPrune(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	configMap := corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	surplus := func(names ...string) []memberObject {
 		out := make([]memberObject, len(names))
 		for i, name := range names {
@@ -50,7 +51,7 @@ func TestGuard(t *testing.T) {
 	for name, tc := range map[string]struct {
 		surplus []memberObject
 		members int // how many there were
-		given   func(*pruning)
+		given   func(*pruneObservation)
 		deleted []string
 		reason  apply.Reason
 	}{
@@ -58,7 +59,7 @@ func TestGuard(t *testing.T) {
 		"fewer than the minimum":     {surplus("a", "b"), 2, nil, []string{"a", "b"}, ""},
 		"as much as the share":       {surplus("a", "b", "c"), 6, nil, []string{"a", "b", "c"}, ""},
 		"more than the share":        {surplus("a", "b", "c"), 5, nil, nil, apply.ReasonTooMany},
-		"more than the share, small": {surplus("a", "b", "c"), 5, func(p *pruning) { p.env.options.PruneMinimum = 4 }, []string{"a", "b", "c"}, ""},
+		"more than the share, small": {surplus("a", "b", "c"), 5, func(o *pruneObservation) { o.options.PruneMinimum = 4 }, []string{"a", "b", "c"}, ""},
 		"some are being deleted": {
 			append(with(deleting, surplus("a", "b")...), surplus("c", "d")...), 4, nil,
 			[]string{"a", "b", "c", "d"},
@@ -77,28 +78,20 @@ func TestGuard(t *testing.T) {
 		"one holds data and is being deleted": {with(deleting, with(data, surplus("a")...)...), 9, nil, []string{"a"}, ""},
 		"a change explains it": {
 			append(with(data, surplus("a")...), surplus("b", "c", "d")...), 4,
-			func(p *pruning) { p.memory.Guard = memory.Guard{Open: true, First: p.identity} },
+			func(o *pruneObservation) { o.explained = true },
 			[]string{"a", "b", "c", "d"},
 			"",
 		},
-		"a change explained an earlier plan": {
-			all, 4, func(p *pruning) { p.memory.Guard = memory.Guard{Open: true, First: p.identity + 1} },
-			nil, apply.ReasonTooMany,
-		},
-		"the change is done": {
-			all, 4, func(p *pruning) { p.memory.Guard = memory.Guard{First: p.identity} },
-			nil, apply.ReasonTooMany,
-		},
-		"the plan withdraws everything": {all, 4, func(p *pruning) { p.plan.Policy = apply.Withdraw }, []string{"a", "b", "c", "d"}, ""},
-		"the owner is being deleted":    {with(data, surplus("a", "b", "c")...), 3, func(p *pruning) { p.finalize = true }, []string{"a", "b", "c"}, ""},
-		"the owner allows exactly this": {all, 4, func(p *pruning) { p.allowPrune = tokenOf(all) }, []string{"a", "b", "c", "d"}, ""},
+		"the plan withdraws everything": {all, 4, func(o *pruneObservation) { o.plan.Policy = apply.Withdraw }, []string{"a", "b", "c", "d"}, ""},
+		"the owner is being deleted":    {with(data, surplus("a", "b", "c")...), 3, func(o *pruneObservation) { o.finalize = true }, []string{"a", "b", "c"}, ""},
+		"the owner allows exactly this": {all, 4, func(o *pruneObservation) { o.allowPrune = tokenOf(all) }, []string{"a", "b", "c", "d"}, ""},
 		"the owner allows another prune": {
-			all, 4, func(p *pruning) { p.allowPrune = tokenOf(all[:3]) },
+			all, 4, func(o *pruneObservation) { o.allowPrune = tokenOf(all[:3]) },
 			nil, apply.ReasonTooMany,
 		},
 		"a child of a group allows exactly this": {
 			with(func(m *memberObject) { m.allowPrune = tokenOf(all) }, surplus("a", "b", "c", "d")...), 4,
-			func(p *pruning) { p.group = &groupOfMaps{} },
+			func(o *pruneObservation) { o.group = &groupOfMaps{} },
 			[]string{"a", "b", "c", "d"},
 			"",
 		},
@@ -109,36 +102,75 @@ func TestGuard(t *testing.T) {
 		},
 		"another process made one since, and a change explains it": {
 			append(with(newer, surplus("a")...), surplus("b")...), 9,
-			func(p *pruning) { p.memory.Guard = memory.Guard{Open: true, First: p.identity} },
+			func(o *pruneObservation) { o.explained = true },
 			[]string{"b"},
 			apply.ReasonNewer,
 		},
 		"another process made one, and it was there with the plan": {
 			with(newer, surplus("a")...), 9,
-			func(p *pruning) { p.memory.Prune.Seen = map[types.UID]struct{}{"a": {}} },
+			func(o *pruneObservation) { o.seen = map[types.UID]struct{}{"a": {}} },
 			[]string{"a"},
+			"",
+		},
+		"the children of a deleted owner stay": {
+			all, 4, func(o *pruneObservation) { o.finalize, o.orphaned = true, true },
+			nil, "",
+		},
+		"garbage collection reaches one": {
+			append(with(func(m *memberObject) { m.reached = true }, surplus("a")...), surplus("b")...), 2,
+			func(o *pruneObservation) { o.finalize = true },
+			[]string{"b"},
+			"",
+		},
+		"one has opted out": {append(with(func(m *memberObject) { m.optedOut = true }, surplus("a")...), surplus("b")...), 9, nil, []string{"b"}, ""},
+		"the kind is kept":  {surplus("a"), 9, func(o *pruneObservation) { o.plan.KeptKinds = []schema.GroupVersionKind{configMap} }, nil, ""},
+		"the kind is unknown": {surplus("a"), 9, func(o *pruneObservation) {
+			o.unknown = map[schema.GroupKind]error{configMap.GroupKind(): io.ErrUnexpectedEOF}
+		}, nil, apply.ReasonUnknown},
+		"the inventory cannot be parsed": {
+			surplus("a"), 9, func(o *pruneObservation) { o.unreadable = io.ErrUnexpectedEOF },
+			[]string{"a"},
+			apply.ReasonUnknown,
+		},
+		"one comes after another one": {
+			append(surplus("a"), with(func(m *memberObject) { m.after = []applyset.ObjectID{surplus("a")[0].id} }, surplus("b")...)...), 9, nil,
+			[]string{"b"},
+			"",
+		},
+		"one may have lost its proof": {
+			surplus("a"), 9, func(o *pruneObservation) { o.unproven = surplus("b") },
+			[]string{"a"},
+			apply.ReasonUnproven,
+		},
+		"one has lost its proof, and the owner allows it": {
+			surplus("a"), 9, func(o *pruneObservation) {
+				o.unproven = surplus("b")
+				o.owner.SetAnnotations(map[string]string{o.keys.AdoptRestored: token("delete", "owner", "b")})
+			},
+			[]string{"a", "b"},
 			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			keys := applyset.StandardKeys(apply.DefaultDomain)
-			p := &pruning{pass: &pass{
-				facts: facts{keys: &keys},
-				env:   &env{config: config{options: apply.Options{PruneShare: 0.5, PruneMinimum: 3}}},
-				plan:  &apply.Plan{}, memory: memory.NewStore().Owner(&corev1.ConfigMap{}), identity: 7,
-			}}
-			p.memory.Prune.Since = now
-			if tc.given != nil {
-				tc.given(p)
+			c, keys := newConfig(apply.Options{PruneShare: 0.5, PruneMinimum: 3}), applyset.StandardKeys(apply.DefaultDomain)
+			o := &pruneObservation{
+				facts: &facts{config: &c, keys: &keys, now: now, owner: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "owner"}}},
+				plan:  &apply.Plan{}, members: slices.Clone(tc.surplus), existed: tc.members - len(tc.surplus), since: now,
 			}
+			if tc.given != nil {
+				tc.given(o)
+			}
+			d := decidePrune(o)
 			var deleted []string
-			for _, m := range p.guard(slices.Clone(tc.surplus), tc.members) {
-				deleted = append(deleted, m.id.Key.Name)
+			for _, m := range d.surplus {
+				if m.result.Verb == apply.VerbPrune || m.deleting {
+					deleted = append(deleted, m.id.Key.Name)
+				}
 			}
 			var reason apply.Reason
-			if p.result.PruneBlocked != nil {
-				reason = p.result.PruneBlocked.Reason
+			if d.blocked != nil {
+				reason = d.blocked.Reason
 			}
 			if diff := cmp.Diff(tc.deleted, deleted); diff != "" {
 				t.Errorf("deleted (-want +got):\n%s", diff)

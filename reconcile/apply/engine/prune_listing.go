@@ -59,7 +59,7 @@ func (p *pruning) spend() error {
 // memory.
 func (p *pruning) members() *listing {
 	l := newListing()
-	p.unproven.members = nil
+	p.unproven = nil
 	recorded := recordedInventory(p.pass)
 	planned := p.plannedKinds()
 	near, far := p.namespaces(recorded)
@@ -203,10 +203,10 @@ func (p *pruning) listLive(l *listing, k *intent.Kind, namespace string) bool {
 	err := p.spend()
 	if err == nil {
 		var found []memberObject
-		before := len(p.unproven.members)
+		before := len(p.unproven)
 		if found, err = p.listIn(k.GVK, nil, namespace); err == nil {
 			l.members = append(l.members, found...)
-			p.noteEmpty(gk, namespace, len(found) == 0 && len(p.unproven.members) == before)
+			p.noteEmpty(gk, namespace, len(found) == 0 && len(p.unproven) == before)
 			return true
 		}
 	}
@@ -282,31 +282,11 @@ func (p *pruning) addUnseen(l *listing) {
 			after, _ := applyset.ParseContributions(found.Annotations[applyset.AfterAnnotation])
 			l.members = append(l.members, memberObject{
 				id: id, gvk: m.GVK(), uid: m.UID(), version: found.ResourceVersion, planned: planned, after: after,
+				memory: m, holdsOwner: p.holdsOwner(id), deleted: p.deletedAlready(id, m.UID()),
 				holdsData: p.env.holdsData(id.GroupKind) || (m.SentOnce() && id.GroupKind == secrets),
 			})
 		}
 	}
-}
-
-// leaveUnknown removes the members of unknown kinds from the surplus and reports what is kept.
-func (p *pruning) leaveUnknown(l *listing, surplus []memberObject) []memberObject {
-	kept := map[schema.GroupKind][]string{}
-	surplus = slices.DeleteFunc(surplus, func(m memberObject) bool {
-		gk := m.id.GroupKind
-		if _, unknown := l.unknown[gk]; !unknown {
-			return false
-		}
-		kept[gk] = append(kept[gk], m.id.String())
-		return true
-	})
-	for _, gk := range sortedKinds(l.unknown) {
-		if len(kept[gk]) == 0 && p.unknown[gk] != nil {
-			continue // nothing exists that could be kept
-		}
-		slices.Sort(kept[gk])
-		p.block(&apply.PruneBlockedError{Reason: apply.ReasonUnknown, Objects: kept[gk], Cause: l.unknown[gk]})
-	}
-	return surplus
 }
 
 func sortedKinds[T any](kinds map[schema.GroupKind]T) []schema.GroupKind {

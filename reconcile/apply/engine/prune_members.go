@@ -45,6 +45,12 @@ type memberObject struct {
 	after []applyset.ObjectID
 	// optedOut reports that the object has the opt-out annotation.
 	optedOut bool
+	// holdsOwner reports that the object cannot be gone before the owner.
+	holdsOwner bool
+	// deleted reports that this process has deleted the object recently.
+	deleted bool
+	// memory is what the engine remembers of the object, nil for nothing.
+	memory *memory.Child
 	// allowPrune is the value of the allow-prune annotation on a child of a group, which is not an object and cannot have annotations.
 	allowPrune string
 }
@@ -79,7 +85,7 @@ func (p *pruning) plannedKinds() map[schema.GroupKind]*intent.Kind {
 // addKeptKinds adds the kept kinds to the planned ones.
 func (p *pruning) addKeptKinds(planned map[schema.GroupKind]*intent.Kind) {
 	for _, gvk := range p.plan.KeptKinds {
-		if gk := gvk.GroupKind(); planned[gk] == nil && p.keepsKind(gk) {
+		if gk := gvk.GroupKind(); planned[gk] == nil && p.keepsKind(p.plan, gk) {
 			if k, err := p.env.kinds.OfGVK(gvk); err == nil {
 				planned[gk] = k
 			}
@@ -170,10 +176,11 @@ func (p *pruning) memberOf(gvk schema.GroupVersionKind, o metav1.Object) memberO
 	}
 	m.heldBy = p.heldBy(o)
 	m.created = o.GetCreationTimestamp().Time
-	m.unknown, m.holdsData = p.memory.Children[id] == nil || !p.memory.Children[id].Known(m.uid), p.holdsData(id, o)
+	m.unknown, m.holdsData = p.memory.Children[id] == nil || !p.memory.Children[id].Known(m.uid), p.memberHoldsData(id, o)
 	controller := metav1.GetControllerOfNoCopy(o)
 	m.reached = controller != nil && controller.UID == p.owner.GetUID()
 	m.optedOut, m.finalizers = p.optedOut(o), o.GetFinalizers()
+	m.memory, m.holdsOwner, m.deleted = p.memory.Children[id], p.holdsOwner(id), p.deletedAlready(id, m.uid)
 	m.after, _ = applyset.ParseContributions(o.GetAnnotations()[applyset.AfterAnnotation])
 	if p.group != nil {
 		m.allowPrune = o.GetAnnotations()[p.keys.AllowPrune]

@@ -10,7 +10,7 @@ import (
 func (p *pruning) noteOptedOut(l *listing) {
 	p.memory.Prune.OptedOut = nil
 	for i := range l.members {
-		if m := &l.members[i]; m.optedOut && !m.planned && !p.keepsKind(m.id.GroupKind) {
+		if m := &l.members[i]; m.optedOut && !m.planned && !p.keepsKind(p.plan, m.id.GroupKind) {
 			l.open[m.id.GroupKind] = struct{}{}
 			p.memory.Prune.OptedOut = append(p.memory.Prune.OptedOut, memory.Member{GVK: m.gvk, ID: m.id, UID: m.uid})
 		}

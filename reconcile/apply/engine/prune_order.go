@@ -28,10 +28,10 @@ func orderedIDs(members []memberObject) map[applyset.ObjectID]bool {
 
 // comesFirst returns a member that leaves the plan and must be gone before the object is deleted or given back, nil if there is none. A
 // deleted owner does not wait for the objects that cannot be gone before it. Annotations that contradict each other have no effect.
-func (p *pruning) comesFirst(id applyset.ObjectID) *memberObject {
-	for i := range p.leaving {
-		m := &p.leaving[i]
-		if m.id != id && slices.Contains(m.after, id) && !p.last(*m) && !p.follows(id, m.id) {
+func (d *pruneDecider) comesFirst(id applyset.ObjectID) *memberObject {
+	for i := range d.leaving {
+		m := &d.leaving[i]
+		if m.id != id && slices.Contains(m.after, id) && !d.last(*m) && !d.follows(id, m.id) {
 			return m
 		}
 	}
@@ -39,19 +39,19 @@ func (p *pruning) comesFirst(id applyset.ObjectID) *memberObject {
 }
 
 // follows reports whether an object comes after another one, directly or by way of the leaving members between them.
-func (p *pruning) follows(id, other applyset.ObjectID) bool {
+func (d *pruneDecider) follows(id, other applyset.ObjectID) bool {
 	seen := map[applyset.ObjectID]bool{}
 	for next := []applyset.ObjectID{id}; len(next) > 0; {
 		id, next = next[0], next[1:]
-		at := slices.IndexFunc(p.leaving, func(m memberObject) bool { return m.id == id })
+		at := slices.IndexFunc(d.leaving, func(m memberObject) bool { return m.id == id })
 		if seen[id] || at < 0 {
 			continue
 		}
 		seen[id] = true
-		if slices.Contains(p.leaving[at].after, other) {
+		if slices.Contains(d.leaving[at].after, other) {
 			return true
 		}
-		next = append(next, p.leaving[at].after...)
+		next = append(next, d.leaving[at].after...)
 	}
 	return false
 }

@@ -19,7 +19,9 @@ import (
 
 // plannedRelease is a recorded contribution that left the plan.
 type plannedRelease struct {
-	id     applyset.ObjectID
+	id applyset.ObjectID
+	// memory is what the engine remembers of the object, nil for nothing.
+	memory *memory.Child
 	result apply.ObjectResult
 	// found is the object that was read, nil if it does not exist.
 	found *metav1.PartialObjectMetadata
@@ -43,33 +45,30 @@ func (r *plannedRelease) pending() bool {
 // keep keeps the part for now.
 func (r *plannedRelease) keep() { r.kept, r.result.Verb = true, apply.VerbNone }
 
-// decideReleases decides which contributions are given back.
-func (p *pruning) decideReleases(l *listing) {
+// observeParts reads the objects in which the owner has a part that is not planned as such.
+func (p *pruning) observeParts(l *listing) []observedPart {
+	var out []observedPart
 	for _, id := range p.parts(l) {
-		m := p.memory.Children[id]
+		gk, m := id.GroupKind, p.memory.Children[id]
 		planned := m != nil && m.InPass(p.memory.Pass)
 		if planned && isPartial(m.Mode()) && !p.isOwner(id) {
 			continue
 		}
-		r := &plannedRelease{id: id, kept: planned && p.hasPart(id)}
-		r.result.GVK, r.result.Key = schema.GroupVersionKind{Group: id.GroupKind.Group, Kind: id.GroupKind.Kind}, id.Key
-		r.result.Verb, r.result.Outcome = apply.VerbNone, apply.OutcomeUnchanged
-		if planned || p.keepsKind(id.GroupKind) {
-			r.kept = r.kept || !planned
-			p.releases = append(p.releases, r)
-			continue
+		part := observedPart{
+			id: id, gvk: schema.GroupVersionKind{Group: gk.Group, Kind: gk.Kind}, memory: m, planned: planned, hasPart: planned && p.hasPart(id),
 		}
-		p.markUnknown(l, id.GroupKind)
-		if !p.env.declared.allows(id.GroupKind) {
-			r.kept = true
-			l.unknown[id.GroupKind] = fmt.Errorf("a contribution to %s is recorded, and %s is not declared", id, id.GroupKind)
-		} else if err := p.decideRelease(r); errors.Is(err, errBudget) {
-			r.kept, l.more = true, true
-		} else if err != nil {
-			r.result.Reason, r.result.Outcome, r.result.Err = apply.ReasonReadFailed, apply.OutcomeFailed, fmt.Errorf("give back the contribution: %w", err)
+		if !planned && !p.keepsKind(p.plan, gk) {
+			p.markUnknown(l, gk)
+			if part.undeclared = !p.env.declared.allows(gk); part.undeclared {
+				l.unknown[gk] = fmt.Errorf("a contribution to %s is recorded, and %s is not declared", id, gk)
+			} else {
+				p.readPart(&part)
+			}
+			l.more = l.more || errors.Is(part.err, errBudget)
 		}
-		p.releases = append(p.releases, r)
+		out = append(out, part)
 	}
+	return out
 }
 
 // parts returns the objects in which the owner has a part.
@@ -112,52 +111,25 @@ func (p *pruning) keepsPart() bool {
 	})
 }
 
-func (p *pruning) decideRelease(r *plannedRelease) error {
-	r.result.Reason = apply.ReasonMissing
-	mapping, err := p.env.client.RESTMapper().RESTMapping(r.id.GroupKind)
-	if meta.IsNoMatchError(err) {
-		return nil // the kind is gone, and its objects with it
-	}
-	if err != nil {
-		return err
-	}
-	r.result.GVK = mapping.GroupVersionKind
-	found, err := p.readPart(r)
-	if err != nil || found == nil {
-		return err
-	}
-	r.result.UID, r.found = found.UID, found
-	if r.unproven = !r.has(p.contributor) && isUnprovenPart(found) && !p.optedOut(found); r.unproven {
-		r.kept = true
-		r.result.HoldsData = p.env.holdsData(r.id.GroupKind)
-		return nil
-	}
-	if r.has(p.contributor) {
-		r.result.Verb, r.result.Reason = apply.VerbRelease, apply.ReasonNotPlanned
-	}
-	if r.result.Verb == apply.VerbRelease && p.deletedWithPart(found) {
-		r.result.Verb, r.result.HoldsData = apply.VerbPrune, p.env.holdsData(r.id.GroupKind)
-	}
-	if r.result.Verb != apply.VerbNone && p.comesFirst(r.id) != nil {
-		r.keep()
-		r.later = true
-		p.requeue(confirmAfter)
-	}
-	return nil
-}
-
 // readPart reads the object of a part. It reuses the result of an earlier pass that has recently read the object and left it alone, so that
 // a kept part does not cost a request in each pass.
-func (p *pruning) readPart(r *plannedRelease) (*metav1.PartialObjectMetadata, error) {
-	if part, ok := p.memory.Prune.Parts[r.id]; ok && p.now.Sub(part.At) < listingPeriod && !p.finalize {
-		r.looked = part.At
-		return part.Found, nil
+func (p *pruning) readPart(part *observedPart) {
+	mapping, err := p.env.client.RESTMapper().RESTMapping(part.id.GroupKind)
+	if meta.IsNoMatchError(err) {
+		return // the kind is gone, and its objects with it
 	}
-	if err := p.spend(); err != nil {
-		return nil, err
+	if part.err = err; err != nil {
+		return
 	}
-	r.looked = p.now
-	return p.liveMetadata(r.result.GVK, r.id.Key)
+	part.gvk = mapping.GroupVersionKind
+	if known, ok := p.memory.Prune.Parts[part.id]; ok && p.now.Sub(known.At) < listingPeriod && !p.finalize {
+		part.looked, part.found = known.At, known.Found
+		return
+	}
+	if part.err = p.spend(); part.err == nil {
+		part.looked = p.now
+		part.found, part.err = p.liveMetadata(part.gvk, part.id.Key)
+	}
 }
 
 // noteHeldParts remembers the parts that are left alone.
@@ -169,17 +141,6 @@ func (p *pruning) noteHeldParts() {
 		}
 	}
 	p.memory.Prune.Parts = parts
-}
-
-// keptReleases returns the contributions that stay recorded without an action.
-func (p *pruning) keptReleases() []applyset.ObjectID {
-	var kept []applyset.ObjectID
-	for _, r := range p.releases {
-		if r.kept {
-			kept = append(kept, r.id)
-		}
-	}
-	return kept
 }
 
 // releaseAll gives the contributions back. It returns those that failed.

@@ -180,7 +180,7 @@ func (p *pruning) confirmedAbsent(l *listing) bool {
 // deleting reports whether a planned deletion is not confirmed yet or is blocked.
 func (p *pruning) deleting() bool {
 	if slices.ContainsFunc(p.deletions, func(d *deletion) bool {
-		return (d.result.Verb == apply.VerbDelete || d.result.Reason == apply.ReasonTerminating) && !p.holdsOwner(d.id)
+		return (d.result.Verb == apply.VerbDelete || d.result.Reason == apply.ReasonTerminating) && !d.holdsOwner
 	}) {
 		return true
 	}

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
@@ -15,11 +14,6 @@ import (
 // The proof of a child gets lost with its managedFields, in a reset or when it is restored from a backup. Garbage collection deletes a child
 // that refers to the owner. A child out of its reach, such as a ClusterRole, would outlive the owner. So the engine keeps the owner's
 // finalizer and names such objects, until they are gone, lose the label, or the owner's annotation permits their deletion.
-
-// unproven are the objects with the label of the set that may have lost the proof.
-type unproven struct {
-	members []memberObject
-}
 
 // noteUnproven notes a listed object that may be a child without a proof, unless it was only copied. Objects in namespaces that the
 // inventory does not name are ignored, because any account there could keep an owner by creating them.
@@ -42,7 +36,7 @@ func (p *pruning) noteUnproven(gvk schema.GroupVersionKind, o metav1.Object) err
 	if p.memory.Metadata.Labelled && ownsLabel(o.GetManagedFields(), applyset.PartOfLabel, func(string) bool { return true }) {
 		return nil // the owner was not restored, so another manager copied or inherited the label
 	}
-	p.unproven.members = append(p.unproven.members, p.memberOf(gvk, o))
+	p.unproven = append(p.unproven, p.memberOf(gvk, o))
 	return nil
 }
 
@@ -76,50 +70,4 @@ func ownsSetLabel(p *pass, owner metav1.Object) bool {
 func isUnprovenPart(o metav1.Object) bool {
 	_, shared := o.GetAnnotations()[applyset.SharedAnnotation]
 	return shared && len(sharers(o)) == 0 && o.GetDeletionTimestamp() == nil && !isLabelled(o) && metav1.GetControllerOfNoCopy(o) == nil
-}
-
-// admitUnproven adds the unproven objects to the members if the owner's annotation permits that. Otherwise it keeps and reports them. An
-// object that is being deleted is a member, so that the owner waits for it. It returns the number of members.
-func (p *pruning) admitUnproven(l *listing) int {
-	var open []memberObject
-	names := []string{"delete", string(p.owner.GetUID())}
-	for _, r := range p.releases {
-		if r.unproven {
-			open, names = append(open, memberObject{id: r.id, uid: r.result.UID}), append(names, string(r.result.UID))
-		}
-	}
-	parts := len(open)
-	for _, m := range p.unproven.members {
-		if m.deleting || p.deletedAlready(m.id, m.uid) {
-			m.deleting = true
-			l.members = append(l.members, m)
-			continue
-		}
-		open, names = append(open, m), append(names, string(m.uid))
-	}
-	if len(open) == 0 {
-		return len(l.members)
-	}
-	slices.Sort(names[2:])
-	blocked := &apply.PruneBlockedError{Reason: apply.ReasonUnproven, Annotation: p.keys.AdoptRestored, Token: token(names...)}
-	if p.permits(blocked.Token) {
-		for _, m := range open[parts:] {
-			m.unknown = false // the administrator has seen it
-			l.members = append(l.members, m)
-		}
-		for _, r := range p.releases {
-			if r.unproven {
-				r.kept, r.result.Verb, r.result.Reason = false, apply.VerbPrune, apply.ReasonNotPlanned
-			}
-		}
-		return len(l.members)
-	}
-	for _, m := range open {
-		blocked.Objects = append(blocked.Objects, m.id.String())
-		l.open[m.id.GroupKind] = struct{}{}
-	}
-	slices.Sort(blocked.Objects)
-	p.block(blocked)
-	p.held = true
-	return len(l.members)
 }

@@ -17,7 +17,7 @@ const servesFor = 5 * time.Minute
 
 // holdsOwner reports whether the object cannot be gone before the owner: the owner itself, its namespace and the definition of its kind.
 // An owner that waited for one of them would wait forever.
-func (p *pruning) holdsOwner(id applyset.ObjectID) bool {
+func (p *pass) holdsOwner(id applyset.ObjectID) bool {
 	switch id.GroupKind {
 	case schema.GroupKind{Kind: "Namespace"}:
 		return id.Key.Name == p.owner.GetNamespace()
@@ -33,7 +33,7 @@ func (p *pruning) holdsOwner(id applyset.ObjectID) bool {
 }
 
 // last reports whether a member is deleted after everything else without waiting for it.
-func (p *pruning) last(m memberObject) bool { return p.finalize && p.holdsOwner(m.id) }
+func (f *facts) last(m memberObject) bool { return f.finalize && m.holdsOwner }
 
 // awaited reports whether the owner waits for one of the members.
 func (p *pruning) awaited(members []memberObject) bool {
@@ -43,18 +43,17 @@ func (p *pruning) awaited(members []memberObject) bool {
 // addReached adds the members that garbage collection reaches to those that a deleted owner has to delete itself, while one of the latter
 // is not deleted. Its finalizer may wait for the former, and garbage collection starts only when the owner is gone. The owner does not
 // wait for them once the others are gone.
-func (p *pruning) addReached(own, near []memberObject) []memberObject {
-	m := &p.memory.Prune
-	goes := func(o memberObject) bool { return o.deleting && !p.last(o) }
-	if !p.finalize || !slices.ContainsFunc(own, goes) && !slices.ContainsFunc(p.deletions, p.terminates) {
-		m.Waiting = time.Time{}
+func (d *pruneDecider) addReached(own, near []memberObject) []memberObject {
+	goes := func(o memberObject) bool { return o.deleting && !d.last(o) }
+	if !d.finalize || !slices.ContainsFunc(own, goes) && !slices.ContainsFunc(d.deletions, (*deletion).terminates) {
+		d.waiting = time.Time{}
 		return own
 	}
-	if m.Waiting.IsZero() {
-		m.Waiting = p.now
+	if d.waiting.IsZero() {
+		d.waiting = d.now
 	}
 	for _, o := range near {
-		if !servesPrograms(o.id.GroupKind) || p.now.Sub(m.Waiting) >= servesFor {
+		if !servesPrograms(o.id.GroupKind) || d.now.Sub(d.waiting) >= servesFor {
 			own = append(own, o)
 		}
 	}
@@ -62,8 +61,8 @@ func (p *pruning) addReached(own, near []memberObject) []memberObject {
 }
 
 // terminates reports whether the object of a planned deletion still exists and the owner waits for it.
-func (p *pruning) terminates(d *deletion) bool {
-	return d.result.Reason == apply.ReasonTerminating && !p.holdsOwner(d.id)
+func (d *deletion) terminates() bool {
+	return d.result.Reason == apply.ReasonTerminating && !d.holdsOwner
 }
 
 // servesPrograms reports whether a program may need an object of the kind to run: its workload, identity, permissions, credentials or
@@ -86,7 +85,7 @@ func (p *pruning) reportWaiting(members []memberObject) {
 		}
 	}
 	for _, d := range p.deletions {
-		if p.terminates(d) {
+		if d.terminates() {
 			p.reportHeld(d.id, d.finalizers)
 		}
 	}
