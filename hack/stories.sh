@@ -19,7 +19,7 @@ reconcile/controller ; TestOnAPIServer 'reports that it lost a permission to lis
 reconcile/controller ; TestOnAPIServer 'reports that the API server is unavailable' ; the API server is unavailable ; readiness, log, metric
 reconcile/controller ; TestOnAPIServer 'by an exhausted quota' ; a quota is exhausted ; condition, event
 reconcile/apply/engine ; TestEngine 'A value that something overrides on its way to the store is silent' ; admission overrides a planned field ; decision, and the condition Ready through it
-reconcile/internal/pipeline ; TestPipeline 'show an owner without progress' ; nothing that an owner waits for happens ; condition Stalled, event
+reconcile/internal/pipeline ; TestPipeline 'report an owner without progress' ; nothing that an owner waits for happens ; condition Stalled, event
 reconcile/controller ; TestOnAPIServer 'Many owners created in one namespace' ; one tenant creates a thousand owners ; none: owners of others are not delayed
 reconcile/controller ; TestOnAPIServer 'optional kind that is not installed' ; an optional kind is not installed ; condition, explain, log
 reconcile/apply/engine ; TestEngine 'Two processes with one field manager' ; two processes with different plans reconcile one owner ; condition, with the name of the own field manager
