@@ -10,18 +10,18 @@ export GOWORK=off CGO_ENABLED=0 KUBE_CACHE_MUTATION_DETECTOR=true
 # One story a line: the package | the test, with the text of the spec if the test is a suite | what is broken | where the cause appears.
 stories() {
 	sed 's/ ; /;/g' <<'END'
-reconcile/controller ; TestOnAPIServer 'that a webhook is down' ; an admission webhook is unavailable ; condition, event, log, metric, explain
-reconcile/controller ; TestOnAPIServer 'takes a field by force, again and again' ; another manager takes a field by force ; condition, event, log, metric, explain
-reconcile/controller ; TestOnAPIServer 'updates a field that cannot be merged' ; another manager updates a field that cannot be merged ; condition, event, log, metric, explain
-reconcile/controller ; TestOnAPIServer 'that a right to write is missing' ; a permission to write is missing ; condition, event, log, metric, explain
-reconcile/controller ; TestOnAPIServer 'that a right to list is missing' ; a permission to list is missing at the start ; readiness, log, metric
-reconcile/controller ; TestOnAPIServer 'that a right to list was taken away' ; a running operator loses a permission to list ; log, metric
-reconcile/controller ; TestOnAPIServer 'that the API server is gone' ; the API server is unavailable ; readiness, log, metric
-reconcile/controller ; TestOnAPIServer 'of a quota' ; a quota is exhausted ; condition, event
+reconcile/controller ; TestOnAPIServer 'reports an unavailable webhook' ; an admission webhook is unavailable ; condition, event, log, metric, explain
+reconcile/controller ; TestOnAPIServer 'repeatedly takes a field by force' ; another manager takes a field by force ; condition, event, log, metric, explain
+reconcile/controller ; TestOnAPIServer 'repeatedly updates an atomic field' ; another manager updates a field that cannot be merged ; condition, event, log, metric, explain
+reconcile/controller ; TestOnAPIServer 'reports a missing permission to write' ; a permission to write is missing ; condition, event, log, metric, explain
+reconcile/controller ; TestOnAPIServer 'reports a missing permission to list' ; a permission to list is missing at the start ; readiness, log, metric
+reconcile/controller ; TestOnAPIServer 'reports that it lost a permission to list' ; a running operator loses a permission to list ; log, metric
+reconcile/controller ; TestOnAPIServer 'reports that the API server is unavailable' ; the API server is unavailable ; readiness, log, metric
+reconcile/controller ; TestOnAPIServer 'by an exhausted quota' ; a quota is exhausted ; condition, event
 reconcile/apply/engine ; TestEngine 'A value that something overrides on its way to the store is silent' ; admission overrides a planned field ; decision, and the condition Ready through it
-reconcile/internal/pipeline ; TestPipeline 'show an owner without progress' ; nothing that an owner waits for happens ; condition Stalled, event
-reconcile/controller ; TestOnAPIServer 'A flood of owners' ; one tenant creates a thousand owners ; none: owners of others are not delayed
-reconcile/controller ; TestOnAPIServer 'an optional kind that is not installed' ; an optional kind is not installed ; condition, explain, log
+reconcile/internal/pipeline ; TestPipeline 'report an owner without progress' ; nothing that an owner waits for happens ; condition Stalled, event
+reconcile/controller ; TestOnAPIServer 'Many owners created in one namespace' ; one tenant creates a thousand owners ; none: owners of others are not delayed
+reconcile/controller ; TestOnAPIServer 'optional kind that is not installed' ; an optional kind is not installed ; condition, explain, log
 reconcile/apply/engine ; TestEngine 'Two processes with one field manager' ; two processes with different plans reconcile one owner ; condition, with the name of the own field manager
 reconcile/operator ; TestOtherProcess ; a process without leader election runs next to the leader ; log
 reconcile/operator ; TestLostLease ; the API server is too slow for the lease ; last line of the log
@@ -29,7 +29,7 @@ reconcile/operator ; TestAwayAtStart ; the API server is away at the start ; las
 reconcile/operator ; TestUnsyncedKind ; a permission is missing until the sync timeout ; last line of the log
 reconcile/controller ; TestOnAPIServer 'does not reconcile the owner names the shard' ; an owner belongs to another shard ; explain
 reconcile/apply/engine ; TestEngine 'kept by a finalizer is reported while it is planned' ; a finalizer keeps a child that is being deleted ; decision, and the condition Ready through it
-reconcile/controller ; TestOnAPIServer 'is no error in a namespace that is being deleted' ; the namespace is being deleted ; condition
+reconcile/controller ; TestOnAPIServer 'is not an error in a namespace that is being deleted' ; the namespace is being deleted ; condition
 reconcile/controller ; TestOnAPIServer 'whose API server is killed' ; the cluster of the children is unavailable ; condition, event
 hack/monitoring ; TestAlerts/(OperatorGone|NoLeader) ; no process runs, or none has the lease ; alerts OperatorGone, NoLeader
 hack/monitoring ; TestAlerts/(Restarts|MemoryNearLimit) ; the process is killed for its memory ; alerts Restarts, MemoryNearLimit

@@ -21,7 +21,7 @@ import (
 )
 
 var _ = Describe("A controller across two clusters", func() {
-	// elsewhere starts an API server that does not know the owners' kind.
+	// elsewhere starts an API server that does not serve the owners' kind.
 	elsewhere := func() (cluster.Cluster, client.Client) {
 		GinkgoHelper()
 		server := &envtest.Environment{ControlPlaneStartTimeout: soon, ControlPlaneStopTimeout: soon}
@@ -37,7 +37,7 @@ var _ = Describe("A controller across two clusters", func() {
 		return other, c
 	}
 
-	It("makes, repairs and prunes children in one for owners in the other, and deletes them before an owner goes", func(ctx context.Context) {
+	It("creates, repairs and prunes children in one cluster for owners in the other, and deletes them before the owner", func(ctx context.Context) {
 		namespace, owners := env.Namespace(GinkgoTB()), admin()
 		other, children := elsewhere()
 		Expect(children.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
@@ -87,7 +87,7 @@ var _ = Describe("A controller across two clusters", func() {
 			return len(owner.Status.Conditions) > 0
 		}).WithTimeout(soon).Should(BeTrue())
 
-		By("writing subresources where the object is")
+		By("writing subresources in the cluster of the object")
 		there := &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "there"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 		}
@@ -103,7 +103,7 @@ var _ = Describe("A controller across two clusters", func() {
 		Expect(gone(children, &corev1.ConfigMap{})()).To(BeTrue())
 	})
 
-	It("refuses owner references and optional kinds", func() {
+	It("rejects owner references and optional kinds", func() {
 		namespace := env.Namespace(GinkgoTB())
 		mgr := runs{}.manager(namespace)
 		other, err := cluster.New(env.Config(), func(o *cluster.Options) { o.Scheme = testScheme(GinkgoTB()) })

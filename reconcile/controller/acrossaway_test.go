@@ -19,8 +19,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("A cluster of the children whose API server is killed", func() {
-	It("is told by condition and event, keeps the owner that is deleted, and is as planned after", func(ctx context.Context) {
+var _ = Describe("A workload cluster whose API server is killed", func() {
+	It("is reported by condition and event, delays the deletion of an owner, and matches the plan afterwards", func(ctx context.Context) {
 		namespace, owners := env.Namespace(GinkgoTB()), admin()
 		m := newMortal()
 		other, err := cluster.New(m.Config, func(o *cluster.Options) { o.Scheme = testScheme(GinkgoTB()) })

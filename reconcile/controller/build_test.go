@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// TestBuild: what is declared after Build is not declared for the controller.
+// TestBuild checks that declarations after Build do not change the controller.
 func TestBuild(t *testing.T) {
 	t.Parallel()
 	b := controller.New("w", idle{}).Reads(&corev1.Secret{})
@@ -31,7 +31,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestPrepare: the functions run in their order before everything else, until one returns an error; no manager is needed for that.
+// TestPrepare checks that the functions run in order before the setup, until one returns an error.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no settings")

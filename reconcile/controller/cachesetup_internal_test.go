@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/sparse"
 )
 
-// controller is one of Services that are in the selection, with more declarations.
+// controller returns a controller of the selected Services with more declarations.
 func controller(t *testing.T, name string, selection shards.Selection, more ...declaration.Declaration) (c cachedController, shares *bool) {
 	t.Helper()
 	kinds, err := declaration.Resolve(name, scheme.Scheme, append([]declaration.Declaration{
@@ -33,7 +33,7 @@ func controller(t *testing.T, name string, selection shards.Selection, more ...d
 	}, shares
 }
 
-// TestShared: informers ask for a part only where everybody who uses the kind wants the same.
+// TestShared checks that an informer lists one shard only if all declarations of the kind use the same shard.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	first, second, all := shards.ByLabel("shard", "a"), shards.ByLabel("shard", "b"), shards.Selection{}
@@ -64,7 +64,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestSparse: a kind that one controller needs whole is kept whole for all, and the informer of another one has metadata of what is not ours.
+// TestSparse checks that Whole of one controller applies to all controllers. Otherwise, the informer keeps only metadata of foreign objects.
 func TestSparse(t *testing.T) {
 	t.Parallel()
 	whole := declaration.Declaration{Purpose: declaration.PurposeReads, Object: &corev1.Secret{}, Sparse: declaration.SparseNever}
@@ -86,7 +86,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// TestFilters: controllers share the informer of a kind, and so its selector.
+// TestFilters checks that controllers share the informer of a kind, and therefore its selector.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	filtered := func(app string) declaration.Declaration {
@@ -104,7 +104,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestTransform: of managed fields the cache keeps those of the controllers' managers.
+// TestTransform checks that the cache keeps only the managedFields entries of the controllers' field managers.
 func TestTransform(t *testing.T) {
 	t.Parallel()
 	a, _ := controller(t, "a", shards.Selection{})

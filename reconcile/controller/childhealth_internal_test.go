@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// TestChildHealth checks which children are reported, and how several of a kind are.
+// TestChildHealth checks which children are reported, and how several children of a kind are aggregated.
 func TestChildHealth(t *testing.T) {
 	t.Parallel()
 	deployment := func(name string, available corev1.ConditionStatus) *appsv1.Deployment {
@@ -146,7 +146,7 @@ func TestChildHealth(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// The fake adds unknown kinds to its scheme: it must not be the one that other tests read.
+			// The fake adds unknown kinds to its scheme, so it needs its own scheme.
 			scheme := runtime.NewScheme()
 			if err := clientscheme.AddToScheme(scheme); err != nil {
 				t.Fatal(err)

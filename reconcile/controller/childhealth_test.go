@@ -18,7 +18,7 @@ import (
 )
 
 var _ = Describe("A controller that reports components next to its children", func() {
-	It("sets the conditions of both, and none of children while the apply is blocked", func(ctx context.Context) {
+	It("sets the conditions of both, and none for children while the apply is blocked", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p := &probe{
 			fetch: func(_ context.Context, _ reconcile.Reader, o *widget.Widget) (w world) {
@@ -59,7 +59,7 @@ var _ = Describe("A controller that reports components next to its children", fu
 		Eventually(reported).WithTimeout(soon).Should(ContainElement("ConfigValid=False"))
 		Expect(reported()).To(ContainElement("DeploymentReady=False"), "what was last known")
 
-		By("being ready")
+		By("reporting readiness")
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "w"}}
 		Expect(c.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())
 		deployment.Status = appsv1.DeploymentStatus{

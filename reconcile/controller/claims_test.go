@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// planVolume plans a claim that may grow: its size is that of the spec, and the class is the one with which it was created.
+// planVolume plans a claim that may grow. The size comes from the spec, and the storage class is set only at creation.
 func planVolume(_ context.Context, rc reconcile.ReconcileContext[*widget.Widget]) (plan reconcile.PlanResult, _ error) {
 	class := rc.Object.Labels["class"]
 	size, err := resource.ParseQuantity(rc.Object.Spec.Message)
@@ -38,8 +38,8 @@ func planVolume(_ context.Context, rc reconcile.ReconcileContext[*widget.Widget]
 	return plan, nil
 }
 
-var _ = Describe("A claim that grows", func() {
-	It("is bound, grows where its class allows that, and never shrinks", func(ctx context.Context) {
+var _ = Describe("A PersistentVolumeClaim that may grow", func() {
+	It("is bound, grows if its storage class allows it, and never shrinks", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		for name, expands := range map[string]bool{namespace + "-fixed": false, namespace + "-grows": true} {
 			Expect(c.Create(ctx, &storagev1.StorageClass{
@@ -70,7 +70,7 @@ var _ = Describe("A claim that grows", func() {
 			GinkgoHelper()
 			Expect(change(ctx, c, w, func(o *widget.Widget) { o.Spec.Message = size })).To(Succeed())
 		}
-		// bind plays the volume controller.
+		// bind acts as the volume controller.
 		bind := func(w *widget.Widget, size string) {
 			GinkgoHelper()
 			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: w.Name}}
@@ -83,7 +83,7 @@ var _ = Describe("A claim that grows", func() {
 		Eventually(reported(grows, claimReady)).WithTimeout(soon).Should(Equal("PvcPending: grows: PVC is pending"))
 		Eventually(reported(fixed, claimReady)).WithTimeout(soon).Should(Equal("PvcPending: fixed: PVC is pending"))
 
-		By("growing before it is bound")
+		By("requesting more before it is bound")
 		resize(grows, "2Gi")
 		Eventually(reported(grows, conditions.Ready)).WithTimeout(soon).Should(ContainSubstring("spec is immutable after creation"))
 		resize(grows, "1Gi")
@@ -92,21 +92,21 @@ var _ = Describe("A claim that grows", func() {
 		Eventually(reported(grows, claimReady)).WithTimeout(soon).Should(Equal("PvcBound: PVC is bound"))
 		Eventually(reported(fixed, claimReady)).WithTimeout(soon).Should(Equal("PvcBound: PVC is bound"))
 
-		By("growing")
+		By("requesting more")
 		resize(grows, "2Gi")
 		Eventually(reported(grows, claimReady)).WithTimeout(soon).Should(Equal("PvcResizing: grows: PVC has 1Gi of 2Gi"))
 		bind(grows, "2Gi")
 		Eventually(reported(grows, claimReady)).WithTimeout(soon).Should(Equal("PvcBound: PVC is bound"))
 
-		By("shrinking")
+		By("requesting less")
 		resize(grows, "1Gi")
 		Eventually(reported(grows, conditions.Ready)).WithTimeout(soon).Should(ContainSubstring("field can not be less than status.capacity"))
 
-		By("growing with a class that does not allow it")
+		By("requesting more with a storage class that does not allow it")
 		resize(fixed, "2Gi")
 		Eventually(reported(fixed, conditions.Ready)).WithTimeout(soon).Should(ContainSubstring("the storageclass that provisions the pvc must support resize"))
 
-		By("changing the class")
+		By("changing the storage class")
 		Expect(change(ctx, c, grows, func(o *widget.Widget) { o.Labels["class"], o.Spec.Message = "other", "3Gi" })).To(Succeed())
 		Eventually(reported(grows, claimReady)).WithTimeout(soon).Should(Equal("PvcResizing: grows: PVC has 2Gi of 3Gi"))
 	})

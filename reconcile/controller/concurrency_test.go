@@ -20,11 +20,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("The number of owners that are reconciled at a time", func() {
+var _ = Describe("The number of concurrent reconciliations", func() {
 	const owners = 4
 	kind := widget.GroupVersion.WithKind("Widget").GroupKind().String()
 
-	It("is more than one where nobody says: each pass waits until the others run", func(ctx context.Context) {
+	It("is more than one by default", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		var running atomic.Int32
 		all := make(chan struct{})
@@ -35,7 +35,7 @@ var _ = Describe("The number of owners that are reconciled at a time", func() {
 			select {
 			case <-all:
 				return world{}
-			case <-ctx.Done(): // the deadline of a pass
+			case <-ctx.Done(): // the deadline of the reconciliation
 				return world{err: ctx.Err()}
 			}
 		}}
@@ -46,7 +46,7 @@ var _ = Describe("The number of owners that are reconciled at a time", func() {
 		Eventually(all).WithTimeout(soon).Should(BeClosed())
 	})
 
-	// workers is the gauge of controller-runtime after the set-up with these options of the manager.
+	// workers returns the value of controller-runtime's gauge after the setup with these manager options.
 	workers := func(name string, told config.Controller, declared interface{ SetupWithManager(manager.Manager) error }) func() int {
 		GinkgoHelper()
 		again := true
@@ -70,30 +70,30 @@ var _ = Describe("The number of owners that are reconciled at a time", func() {
 		}
 	}
 
-	DescribeTable("is what the nearest place says", func(name string, own int, told config.Controller, want int) {
+	DescribeTable("comes from the most specific setting", func(name string, own int, told config.Controller, want int) {
 		options := settings()
 		options.Concurrency = own
 		Eventually(workers(name, told, controller.New(name, &probe{}).Options(options).Build())).WithTimeout(soon).Should(Equal(want))
 	},
-		Entry("the options of the controller", "told-itself", 2, config.Controller{
+		Entry("the options of the controller, before those of the manager", "concurrency-own", 2, config.Controller{
 			MaxConcurrentReconciles: 7, GroupKindConcurrency: map[string]int{kind: 5},
 		}, 2),
-		Entry("the manager, of the kind", "told-of-kind", 0, config.Controller{
+		Entry("the manager's setting for the kind", "concurrency-kind", 0, config.Controller{
 			MaxConcurrentReconciles: 7, GroupKindConcurrency: map[string]int{kind: 5},
 		}, 5),
-		Entry("the manager, of all controllers, one included", "told-of-all", 0, config.Controller{
+		Entry("the manager's setting for all controllers, even if it is one", "concurrency-all", 0, config.Controller{
 			MaxConcurrentReconciles: 1, GroupKindConcurrency: map[string]int{"Deployment.apps": 5},
 		}, 1),
-		Entry("nobody", "told-nothing", 0, config.Controller{}, 4),
+		Entry("the default", "concurrency-default", 0, config.Controller{}, 4),
 	)
 
-	It("is as for other owners for groups", func() {
+	It("has the same default for groups", func() {
 		groups := controller.NewGroup("together", sums{}).Owns(&corev1.ConfigMap{}).Options(settings()).
 			Members(&widget.Widget{}, func(client.Object) []types.NamespacedName { return nil }).Build()
 		Eventually(workers("together", config.Controller{}, groups)).WithTimeout(soon).Should(Equal(4))
 	})
 
-	It("is one for a singleton, whatever is said", func() {
+	It("is one for a singleton, whatever is configured", func() {
 		options := settings()
 		options.Concurrency = 3
 		single := controller.NewSingleton("alone", shelf{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).Options(options).Build()

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("A controller whose owners have only some conditions", func() {
+var _ = Describe("A controller that writes only some conditions", func() {
 	errNoWorld := health.NewError(health.InvalidSpec, "NoWorld", "there is no such world", errors.New("no world"))
 
 	types := func(ctx context.Context, c client.Client, w *widget.Widget) (list []string) {
@@ -28,7 +28,7 @@ var _ = Describe("A controller whose owners have only some conditions", func() {
 		}
 		return list
 	}
-	// announced returns the events so far.
+	// announced returns the events recorded so far.
 	announced := func(recorder *k8sevents.FakeRecorder) (list []string) {
 		for len(recorder.Events) > 0 {
 			list = append(list, <-recorder.Events)
@@ -36,7 +36,7 @@ var _ = Describe("A controller whose owners have only some conditions", func() {
 		return list
 	}
 
-	It("stores and announces no summary, and explains the owner all the same", func(ctx context.Context) {
+	It("stores and announces no summary, and still explains the owner", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p := &probe{fetch: func(_ context.Context, _ reconcile.Reader, o *widget.Widget) (w world) {
 			if o.Spec.Message == "nowhere" {
@@ -47,7 +47,7 @@ var _ = Describe("A controller whose owners have only some conditions", func() {
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
 
-		By("having all of them in an earlier version")
+		By("writing all conditions in an earlier version")
 		earlier := controller.New("some-conditions", p).Options(settings()).Build()
 		stop := startWith(env.Config(), namespace, earlier.SetupWithManager)
 		Eventually(types).WithArguments(ctx, c, w).WithTimeout(soon).Should(ConsistOf("Ready=True"))
@@ -57,7 +57,7 @@ var _ = Describe("A controller whose owners have only some conditions", func() {
 		})
 		Expect(c.Status().Update(ctx, w, client.FieldOwner("others"))).To(Succeed())
 
-		By("having those of the components alone")
+		By("writing only the conditions of components")
 		options, recorder := settings(), k8sevents.NewFakeRecorder(100)
 		options.Recorder = recorder
 		options.Conditions = func(of string) bool {

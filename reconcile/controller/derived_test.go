@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// colours is the colours of all ConfigMaps, sorted, each once.
+// colours derives the sorted colours of all ConfigMaps without duplicates.
 func colours() *reconcile.Derivation[*corev1.ConfigMap, []string] {
 	return &reconcile.Derivation[*corev1.ConfigMap, []string]{
 		Name: "colours", List: &corev1.ConfigMapList{},
@@ -36,7 +36,7 @@ func colours() *reconcile.Derivation[*corev1.ConfigMap, []string] {
 }
 
 var _ = Describe("A derived read", func() {
-	It("wakes all owners that read it when the value changes, and none when only an object does", func(ctx context.Context) {
+	It("enqueues all owners that read it if the value changes, and none if only an object changes", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		derivation, found := colours(), &last{}
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
@@ -79,7 +79,7 @@ var _ = Describe("A derived read", func() {
 		}
 	})
 
-	It("of a selection is that of its objects, one for each selection", func(ctx context.Context) {
+	It("of a selection returns the value of the selected objects", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		derivation, found := colours(), &last{}
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
@@ -125,7 +125,7 @@ var _ = Describe("A derived read", func() {
 		}
 	})
 
-	It("that is not declared fails with the line to add", func(ctx context.Context) {
+	It("that is not declared fails, and the error names the missing declaration", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		declared, derivation := colours(), colours()
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, _ *widget.Widget) world {
@@ -140,7 +140,7 @@ var _ = Describe("A derived read", func() {
 			`add Reads(&v1.ConfigMap{}, controller.Derives(...)) to the builder of controller "derived-other"`))
 	})
 
-	It("of an undeclared kind fails with the line to add", func(ctx context.Context) {
+	It("of an undeclared kind fails, and the error names the missing declaration", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		derivation := colours()
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, _ *widget.Widget) world {
@@ -156,7 +156,7 @@ var _ = Describe("A derived read", func() {
 	})
 })
 
-// TestDescribeDerived: the page names the values, and a declaration that says nothing is an error.
+// TestDescribeDerived checks that the page names derived values, and that an empty declaration is an error.
 func TestDescribeDerived(t *testing.T) {
 	t.Parallel()
 	first, second, nameless, other := colours(), colours(), colours(), colours()

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/transition"
 )
 
-// goldenUpdate names the variable that rewrites the golden files; the run fails all the same.
+// goldenUpdate names the environment variable that rewrites the golden files. The test still fails.
 const goldenUpdate = "UPDATE_GOLDEN"
 
 func golden(t *testing.T, file, got string) {
@@ -59,7 +59,7 @@ func TestPage(t *testing.T) {
 	golden(t, "role.yaml", string(role))
 }
 
-// TestFiles: the rights of the leader election are where its lease is, once the account of the operator is known.
+// TestFiles checks that the permissions for leader election are in the namespace of the lease if the operator's account is known.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	p := page(t)
@@ -84,7 +84,7 @@ func TestFiles(t *testing.T) {
 	golden(t, "page.md", files["docs/dataflow.md"])
 }
 
-// TestPageOfGroup: a group is in no cluster, so it has no CRD and no finalizer.
+// TestPageOfGroup checks that a group, which is not an object, has no CRD and no finalizer.
 func TestPageOfGroup(t *testing.T) {
 	t.Parallel()
 	p, err := controller.NewPage("groups", testScheme(t), controller.NewGroup("sums", sums{}).Owns(&corev1.ConfigMap{}).Build())
@@ -96,7 +96,7 @@ func TestPageOfGroup(t *testing.T) {
 	}
 }
 
-// TestPageOfSelection: the page says which owners a controller reconciles.
+// TestPageOfSelection checks that the page shows which owners a controller reconciles.
 func TestPageOfSelection(t *testing.T) {
 	t.Parallel()
 	p, err := controller.NewPage("selecting", testScheme(t), controller.New("w", idle{}).Owners(goldFilter(), whereGold()).Build())
@@ -112,7 +112,7 @@ func TestPageOfSelection(t *testing.T) {
 	}
 }
 
-// TestPlural: the resource in the rights is the one that the API server knows.
+// TestPlural checks that the rules contain the resource names of the API server.
 func TestPlural(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]string{
@@ -131,7 +131,7 @@ func TestPlural(t *testing.T) {
 	}
 }
 
-// A plural that is not regular is named beside the kind.
+// TestResource checks that an irregular plural can be declared.
 func TestResource(t *testing.T) {
 	t.Parallel()
 	d, err := controller.New("w", idle{}).Reads(gadget(), controller.Resource("gadgetry")).Build().Describe(testScheme(t))

@@ -24,10 +24,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// teams make one ConfigMap of all Services of a team. A team is a key: the namespace of the Services and their label.
+// teams plans one ConfigMap for all Services of a team. The key of a team is the namespace of the Services and their label.
 type teams struct{}
 
-// team is what a pass fetches and observes: the members.
+// team is the remote state and the observation: the members.
 type team struct {
 	controller.Members[*corev1.Service]
 }
@@ -43,7 +43,7 @@ func teamOf(object client.Object) []types.NamespacedName {
 
 const weight = "example.com/weight"
 
-// modest refuses the part of a member.
+// modest returns an error if the part of a member is not valid.
 func modest(s *corev1.Service) error {
 	if n, err := strconv.Atoi(s.Annotations[weight]); err != nil || n > 99 {
 		return fmt.Errorf("annotation %s %q: want a number, at most 99", weight, s.Annotations[weight])
@@ -51,12 +51,12 @@ func modest(s *corev1.Service) error {
 	return nil
 }
 
-// FetchRemoteState lists the members, sorted; those that are being deleted are members no more.
+// FetchRemoteState lists the members in order, without those that are being deleted.
 func (teams) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*controller.Group]) *team {
 	return &team{Members: controller.FetchMembers(ctx, r, rc.Object, &corev1.ServiceList{}, modest)}
 }
 
-// PlanResources plans the child once for all members, and none without them.
+// PlanResources plans one child for all members, and no child without members.
 func (teams) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*controller.Group], t *team) (reconcile.PlanResult, error) {
 	var plan reconcile.PlanResult
 	data := map[string]string{}
@@ -69,12 +69,12 @@ func (teams) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*con
 	return plan, nil
 }
 
-// player is the reconciler of a Service: it makes nothing, and says what became of its part in the team.
+// player is the reconciler of a Service. It plans no children and reports the outcome of the Service's part.
 type player struct{}
 
 type membership = reconcile.FetchResult[*controller.Group]
 
-// FetchRemoteState reads the group as if it were an object; its next change wakes the Service.
+// FetchRemoteState reads the group like an object. A change of the group enqueues the Service.
 func (player) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*corev1.Service]) membership {
 	return reconcile.Fetch(ctx, r, teamOf(rc.Object)[0], controller.GroupOf("teams"))
 }
@@ -89,17 +89,17 @@ func (player) DecorateStatus(_ *corev1.ServiceStatus, cm *conditions.Manager, sc
 	}
 }
 
-// PlanResources plans nothing: what the controller finds is in the status.
+// PlanResources plans nothing. The result is in the status.
 func (player) PlanResources(context.Context, reconcile.ReconcileContext[*corev1.Service], membership) (reconcile.PlanResult, error) {
 	return reconcile.PlanResult{}, nil
 }
 
-// Finalize lets the Service go when the team does not count it any more.
+// Finalize holds the Service until the team no longer counts it.
 func (player) Finalize(_ context.Context, rc reconcile.ReconcileContext[*corev1.Service], team membership) (reconcile.PlanResult, error) {
 	return controller.Leave(rc.Object, time.Minute, team), nil
 }
 
-// printer prints what a scenario finds wrong.
+// printer prints the failures of a scenario.
 type printer struct{ testing.TB }
 
 func (printer) Helper()                  {}
@@ -107,8 +107,8 @@ func (printer) Context() context.Context { return context.Background() }
 func (printer) Error(args ...any)        { fmt.Println(args...) }
 func (printer) Fatal(args ...any)        { panic(fmt.Sprint(args...)) }
 
-// Three Services determine one ConfigMap together. It belongs to none of them: when the first goes the others keep it, and
-// it goes with the last. A part that is refused is left out, and its Service told so.
+// Three Services share one ConfigMap that none of them owns. It stays while at least one of them exists, and
+// is deleted with the last. A part that is not valid is left out and reported in the status of its Service.
 func ExampleNewGroup() {
 	setup := func(mgr manager.Manager) error {
 		groups := controller.NewGroup("teams", teams{}).
@@ -135,7 +135,7 @@ func ExampleNewGroup() {
 	// red is gone
 }
 
-// leaving prints the child and what its members know of it; then the members that play leave one after the other.
+// leaving prints the child and the parts in the members' statuses, then deletes the members one after the other.
 func leaving(members ...string) reconciletest.StandIn {
 	printed := ""
 	return func(ctx context.Context, c client.Client) error {
@@ -161,7 +161,7 @@ func leaving(members ...string) reconciletest.StandIn {
 	}
 }
 
-// effects are what the Services that stay say of their part, empty until all have said something.
+// effects returns what the remaining Services report about their parts, or nothing until all of them report.
 func effects(ctx context.Context, c client.Client) (string, error) {
 	list := &corev1.ServiceList{}
 	if err := c.List(ctx, list); err != nil {

@@ -28,20 +28,20 @@ func exampleScheme() *runtime.Scheme {
 	return scheme
 }
 
-// backups is a reconciler of claims, each of which gets a ConfigMap that says where its content is saved.
+// backups reconciles PersistentVolumeClaims. Each gets a ConfigMap with the location of its backup.
 type backups struct{}
 
 var _ reconcile.Reconciler[*corev1.PersistentVolumeClaim, bucket, bucket] = backups{}
 
-// bucket is what a pass knows of the cluster.
+// bucket is the remote state.
 type bucket = reconcile.FetchResult[*corev1.Secret]
 
-// FetchRemoteState reads the account with which content is saved.
+// FetchRemoteState reads the Secret with the account for the backup.
 func (backups) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*corev1.PersistentVolumeClaim]) bucket {
 	return reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: rc.Object.Namespace, Name: "backup-account"}, &corev1.Secret{})
 }
 
-// PlanResources plans the ConfigMap, which stays as it is while the account is not there.
+// PlanResources plans the ConfigMap. Without the account, it leaves the ConfigMap unchanged.
 func (backups) PlanResources(
 	_ context.Context, rc reconcile.ReconcileContext[*corev1.PersistentVolumeClaim], a bucket,
 ) (plan reconcile.PlanResult, _ error) {
@@ -56,7 +56,7 @@ func (backups) PlanResources(
 	return plan, nil
 }
 
-// The builder infers its types from the reconciler, and finds its phases. A main function goes on with
+// The builder infers its type parameters and phases from the reconciler. A main function then calls
 // SetupWithManager(mgr).
 func ExampleNew() {
 	claims := controller.New("backup", backups{}).
@@ -86,7 +86,7 @@ func planBudget(_ context.Context, rc reconcile.ReconcileContext[*appsv1.Deploym
 	return plan, nil
 }
 
-// A controller that reads nothing but its owner is one function, from which the type of the owner follows.
+// A controller that reads only its owner can be one function. Its signature determines the type of the owner.
 func ExampleFunc() {
 	budgets := controller.Func("budget", planBudget).
 		Owns(&policyv1.PodDisruptionBudget{}).Build()
@@ -103,7 +103,7 @@ func ExampleFunc() {
 	// Owns policy/v1/PodDisruptionBudget
 }
 
-// A filter selects the owners at the API server. An API without a summary omits the condition Ready.
+// A filter selects the owners at the API server. The option Conditions omits the condition Ready.
 func ExampleBuilder_Owners() {
 	budgets := controller.Func("budget", planBudget).
 		Owners(controller.Filter(client.MatchingLabels{"example.com/team": "shop"})).
@@ -131,7 +131,7 @@ func (library) PlanResources(context.Context, reconcile.ReconcileContext[*contro
 	return reconcile.PlanResult{}, nil
 }
 
-// A singleton has no object that asks for it. What it is made of comes from the environment of the operator and from what
+// A singleton has no owner object. Its input is the configuration of the operator and the objects that
 // it reads, here the Secrets with a label.
 func ExampleNewSingleton() {
 	books := controller.NewSingleton("library", library{}).
@@ -154,7 +154,7 @@ func ExampleNewSingleton() {
 	// Watches /v1/Secret
 }
 
-// A main function prints the page of its operator without a cluster when it is asked to describe itself.
+// A main function can print the page of its operator without a cluster.
 func ExampleNewPage() {
 	claims := controller.New("backup", backups{}).Owns(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).Build()
 	page, err := controller.NewPage("backup-operator", exampleScheme(), claims)
@@ -184,7 +184,7 @@ func ExampleNewPage() {
 	// [events] [create patch]
 }
 
-// Secrets are cached by a selector, so that no informer holds all of them.
+// The cache lists Secrets with a selector, so that it does not contain all Secrets.
 func ExampleCacheOptions() {
 	claims := controller.New("backup", backups{}).
 		Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabels{"app": "backup"})).Build()
@@ -200,7 +200,7 @@ func ExampleCacheOptions() {
 	// *v1.Secret where app=backup
 }
 
-// A phase can tell a missing object from a missing kind.
+// A phase can distinguish a missing object from a missing kind.
 func ExampleAbsentError() {
 	var err error = &controller.AbsentError{
 		GVK: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, Name: "g",
@@ -212,7 +212,7 @@ func ExampleAbsentError() {
 	// example.com/v1/Gadget is not installed in the cluster, so there is no "g"
 }
 
-// A read of a kind that was forgotten says what to add.
+// The error of a read of an undeclared kind names the missing declaration.
 func ExampleUndeclaredError() {
 	err := &controller.UndeclaredError{
 		Controller: "backup", GVK: corev1.SchemeGroupVersion.WithKind("Secret"), Declaration: "Reads(&v1.Secret{})",
@@ -231,7 +231,7 @@ func ExampleMetadata() {
 	}
 	claims := controller.New("backup", backups{}).Reads(controller.Metadata(corev1.SchemeGroupVersion.WithKind("Secret"))).Build()
 	description, err := claims.Describe(exampleScheme())
-	_ = fetch // what a FetchRemoteState does
+	_ = fetch // called in FetchRemoteState
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return

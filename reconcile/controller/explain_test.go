@@ -22,7 +22,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// guarded lets requests with a token pass, as the filter of a metrics server does.
+// guarded accepts only requests with a token, like the filter of a metrics server.
 func guarded(*rest.Config, *http.Client) (server.Filter, error) {
 	return func(_ logr.Logger, next http.Handler) (http.Handler, error) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +35,7 @@ func guarded(*rest.Config, *http.Client) (server.Filter, error) {
 	}, nil
 }
 
-// asked is what the metrics server answers at the path.
+// asked returns the response of the metrics server for the path.
 func asked(address, path, token string) (status int, body string) {
 	GinkgoHelper()
 	request, err := http.NewRequest(http.MethodGet, "http://"+address+path, nil)
@@ -53,8 +53,8 @@ func asked(address, path, token string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-var _ = Describe("an explanation", func() {
-	It("has trigger, reads, decisions, writes, the first cause and the next pass, in a test and over HTTP", func(ctx context.Context) {
+var _ = Describe("An explanation", func() {
+	It("contains trigger, reads, decisions, writes, the first cause and the next reconciliation, in a test and over HTTP", func(ctx context.Context) {
 		namespace, c, address := env.Namespace(GinkgoTB()), admin(), freeAddress()
 		input := configMap(namespace, "input", nil)
 		p := &probe{
@@ -134,7 +134,7 @@ var _ = Describe("an explanation", func() {
 		Eventually(tree).WithTimeout(soon).Should(And(ContainSubstring("not found"), Not(ContainSubstring("last pass"))))
 	})
 
-	It("is refused before the set-up, and served by nobody who was not asked to", func(ctx context.Context) {
+	It("is an error before the setup, and is served only if that is configured", func(ctx context.Context) {
 		b := controller.New("not-set-up", &probe{}).Options(settings()).Build()
 		_, err := b.Explain(ctx, types.NamespacedName{Name: "w"})
 		Expect(err).To(MatchError(ContainSubstring("call SetupWithManager first")))

@@ -22,7 +22,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// shownPage is a page as a browser parses it.
+// shownPage is a parsed HTML page.
 type shownPage struct {
 	header http.Header
 	text   string
@@ -78,7 +78,7 @@ var _ = Describe("The explain page", func() {
 		one, other := newWidget(namespace, "one"), newWidget(namespace, "other")
 		Expect(c.Create(ctx, one)).To(Succeed())
 		Expect(c.Create(ctx, other)).To(Succeed())
-		p.settled(ctx, "one") // the caches have synced
+		p.settled(ctx, "one") // waits for the caches
 		handler := controller.ExplainHandler(b)
 		start := controller.ExplainPath + "?format=html"
 		Eventually(func() string { return openPage(handler, start).text }).WithTimeout(soon).Should(And(

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
-// explained returns a function that explains the widget.
+// explained returns a function that returns the explanation of the widget.
 func explained(ctx context.Context, b *controller.Controller, w *widget.Widget) func() explain.Owner {
 	return func() explain.Owner {
 		GinkgoHelper()
@@ -31,8 +31,8 @@ func explained(ctx context.Context, b *controller.Controller, w *widget.Widget) 
 	}
 }
 
-var _ = Describe("an explanation of a process that does not reconcile the owner", func() {
-	It("names the standby, which knows conditions and missing owners", func(ctx context.Context) {
+var _ = Describe("An explanation by a process that does not reconcile the owner", func() {
+	It("states that the process is a standby, and contains conditions and missing owners", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		candidate := func() (*controller.Controller, manager.Manager) {
 			b := controller.New("candidate", &probe{}).Options(settings()).Build()
@@ -68,7 +68,7 @@ var _ = Describe("an explanation of a process that does not reconcile the owner"
 		Expect(explained(ctx, b, newWidget(namespace, "none"))().String()).To(ContainSubstring("ask the processes of the other shards"))
 	})
 
-	It("names the caches that are not synced, for an owner and for the list", func() {
+	It("names the caches that are not synced, for one owner and for the list of owners", func() {
 		namespace, address := env.Namespace(GinkgoTB()), freeAddress()
 		account := env.Rights(GinkgoTB(), nil) // the list of widgets is forbidden
 		b := controller.New("unsynced", &probe{}).Options(settings()).Build()
@@ -89,7 +89,7 @@ var _ = Describe("an explanation of a process that does not reconcile the owner"
 		}
 	})
 
-	It("names the queue and a running pass", func(ctx context.Context) {
+	It("contains the length of the queue and a running reconciliation", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		hold := make(chan struct{})
 		p := &probe{fetch: func(context.Context, reconcile.Reader, *widget.Widget) world { <-hold; return world{} }}
@@ -115,8 +115,8 @@ var _ = Describe("an explanation of a process that does not reconcile the owner"
 	})
 })
 
-var _ = Describe("an optional kind that is not installed", func() {
-	It("is named at the start, in the condition and in the explanation", func(ctx context.Context) {
+var _ = Describe("An optional kind that is not installed", func() {
+	It("is named in the log at the start, in the condition and in the explanation", func(ctx context.Context) {
 		scheme := testScheme(GinkgoTB())
 		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
 		namespace, c, log := env.Namespace(GinkgoTB()), admin(), &lines{}

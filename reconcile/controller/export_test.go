@@ -21,16 +21,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/watching"
 )
 
-// ShardOf returns a function that returns the shard of an owner, of count shards.
+// ShardOf returns the function that assigns owners to one of count shards.
 func ShardOf(count int) func(client.Object) string {
 	division := shards.Divide(count)
 	return func(owner client.Object) string { return strconv.Itoa(division.Of(owner.GetUID())) }
 }
 
-// WatchesPart reports whether the informer of the owners asks for those of the shard alone.
+// WatchesPart reports whether the informer of the owners lists only those of the shard.
 func (c *Controller) WatchesPart() bool { return c.informers != nil }
 
-// PriorityHandler returns the handler of the events of a kind of which the owner reads one object by its name.
+// PriorityHandler returns the event handler of a kind, one object of which the owner reads by name.
 func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {
 	tracker, k := tracking.NewTracker(), &declaration.Kind{}
 	k.Index = tracking.NewIndex(k.Field)
@@ -41,7 +41,7 @@ func PriorityHandler(owner, reads types.NamespacedName) handler.EventHandler {
 	return w.Handler()
 }
 
-// Untraced returns what runs around the pipeline and its phases in a pass that nobody traces.
+// Untraced returns a function that runs the tracing code of a reconciliation without a tracer.
 func Untraced() func(context.Context) {
 	nothing := ctrl.Func(func(context.Context, ctrl.Request) (ctrl.Result, error) { return ctrl.Result{}, nil })
 	o, err := observe.NewObserver(prometheus.NewRegistry(), "untraced", observe.NewLastPasses(clock.RealClock{}), nil)

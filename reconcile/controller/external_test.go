@@ -28,9 +28,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
-// store is a system outside of the cluster: texts under keys.
+// store is a fake external system that stores a text for each key.
 type store struct {
-	before func(verb, key string) error // of each call; nil lets all through
+	before func(verb, key string) error // runs before each call; nil accepts every call
 
 	mu      sync.Mutex
 	rows    map[string]string
@@ -161,7 +161,7 @@ func claiming(namespace string) controller.Options {
 	return o
 }
 
-var _ = Describe("What is outside of the cluster", func() {
+var _ = Describe("An external resource", func() {
 	var (
 		namespace string
 		c         client.Client
@@ -187,7 +187,7 @@ var _ = Describe("What is outside of the cluster", func() {
 		Expect(change(ctx, c, owner, func(o *widget.Widget) { o.Annotations["rows"] = keys })).To(Succeed())
 	}
 
-	It("is counted by a scrape while the controller is set up", func() {
+	It("can be counted by a scrape while a controller is set up", func() {
 		done, scraped := make(chan struct{}), make(chan error, 1)
 		go func() {
 			for {
@@ -210,7 +210,7 @@ var _ = Describe("What is outside of the cluster", func() {
 		Expect(<-scraped).NotTo(HaveOccurred())
 	})
 
-	It("is remembered before it is made, silent when it is right, repaired, removed when it is not planned, and with its owner", func(ctx context.Context) {
+	It("is recorded before it is created, repaired, and removed when it leaves the plan or its owner is deleted", func(ctx context.Context) {
 		outside.meets(func(verb, key string) error {
 			if verb != external.VerbEnsure {
 				return nil
@@ -224,7 +224,7 @@ var _ = Describe("What is outside of the cluster", func() {
 					return nil
 				}
 			}
-			return fmt.Errorf("row %s is not remembered: %v %v", key, live.Annotations, live.Finalizers)
+			return fmt.Errorf("row %s is not recorded: %v %v", key, live.Annotations, live.Finalizers)
 		})
 		counter := &sent{}
 		p := withRows(rows, 0)
@@ -236,15 +236,15 @@ var _ = Describe("What is outside of the cluster", func() {
 		ensured, counted := outside.called(external.VerbEnsure), counter.count()
 		Expect(ensured).To(Equal(2))
 		outside.changes <- "a"
-		outside.changes <- "somebody else's"
+		outside.changes <- "of another owner"
 		Eventually(p.count).WithArguments(owner.Name).Should(Equal(passes + 1))
-		Expect(outside.called(external.VerbEnsure)).To(Equal(ensured), "the row is right")
+		Expect(outside.called(external.VerbEnsure)).To(Equal(ensured), "the row already matches")
 		Expect(counter.count()).To(Equal(counted), "nothing is written")
 
 		outside.set("b", "drift")
 		outside.changes <- "b"
 		Eventually(outside.row).WithArguments("b").Should(Equal("row of shop"))
-		outside.set("b", "drift that nobody has told of")
+		outside.set("b", "drift without an event")
 		outside.changes <- ""
 		Eventually(outside.row).WithArguments("b").Should(Equal("row of shop"))
 
@@ -255,7 +255,7 @@ var _ = Describe("What is outside of the cluster", func() {
 		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(owner), owner)) }).Should(BeTrue())
 	})
 
-	It("makes no write after a restart, also of an owner that has nothing else", func(ctx context.Context) {
+	It("causes no write after a restart, even if its owner has no children", func(ctx context.Context) {
 		alone := func() *probe {
 			p := withRows(rows, 0)
 			p.plan = func(owner *widget.Widget, _ world) (plan reconcile.PlanResult) {
@@ -284,7 +284,7 @@ var _ = Describe("What is outside of the cluster", func() {
 		Expect(owner.ResourceVersion).To(Equal(before), "%v %v", owner.Annotations, owner.ManagedFields)
 	})
 
-	It("is removed after a restart, when it is planned no more, and keeps its owner until then", func(ctx context.Context) {
+	It("is removed after a restart if it left the plan, and delays the deletion of its owner until then", func(ctx context.Context) {
 		first := runs{}.manager(namespace)
 		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).Build().SetupWithManager(first)).To(Succeed())
 		running, stop := context.WithCancel(ctx)
@@ -311,14 +311,14 @@ var _ = Describe("What is outside of the cluster", func() {
 		Expect(outside.keys()).To(BeEmpty())
 	})
 
-	It("is not asked at the pace of a poll while it is away, and is asked again when it is back", func(ctx context.Context) {
+	It("is observed less often than the poll interval while its system is unavailable, and again afterwards", func(ctx context.Context) {
 		outside.meets(func(string, string) error { return &net.OpError{Op: "dial", Err: errors.New("connection refused")} })
 		p := withRows(rows, 5*time.Millisecond)
 		start(p, nil)
 		owner := create(ctx, "a")
 		Eventually(outside.called).WithArguments(external.VerbObserve).Should(BeNumerically(">=", 5))
 		before := outside.called(external.VerbObserve)
-		time.Sleep(2 * time.Second) // the poll would ask 400 times
+		time.Sleep(2 * time.Second) // 400 poll intervals
 		Expect(outside.called(external.VerbObserve) - before).To(BeNumerically("<", 40))
 		Expect(c.Get(ctx, client.ObjectKeyFromObject(owner), owner)).To(Succeed())
 		Expect(fmt.Sprint(owner.Status)).To(ContainSubstring("connection refused"))
@@ -326,7 +326,7 @@ var _ = Describe("What is outside of the cluster", func() {
 		Eventually(outside.keys).Should(Equal([]string{"a"}))
 	})
 
-	It("is not removed for an owner whose annotation was forged under our field manager", func(ctx context.Context) {
+	It("is not removed for an owner with a forged annotation under the controller's field manager", func(ctx context.Context) {
 		p := withRows(rows, 0)
 		start(p, nil)
 		owner := create(ctx, "a")
@@ -355,7 +355,7 @@ var _ = Describe("What is outside of the cluster", func() {
 		Expect(outside.called(external.VerbRemove)).To(BeZero())
 	})
 
-	It("is removed with its owner although annotations and managedFields were lost while the operator was down", func(ctx context.Context) {
+	It("is removed with its owner if annotations and managedFields were lost while the operator was down", func(ctx context.Context) {
 		first := runs{}.manager(namespace)
 		Expect(controller.New("rows", withRows(rows, 0)).Owns(&corev1.ConfigMap{}).External(rows).Options(claiming(namespace)).Build().SetupWithManager(first)).To(Succeed())
 		running, stop := context.WithCancel(ctx)
@@ -380,7 +380,7 @@ var _ = Describe("What is outside of the cluster", func() {
 		}).Should(BeZero())
 	})
 
-	It("must be declared, on the controller of an object", func(ctx context.Context) {
+	It("must be declared, and not on a singleton", func(ctx context.Context) {
 		p := withRows(rows, 0)
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New("undeclared", p).Owns(&corev1.ConfigMap{}).Options(claiming(namespace)).Build().SetupWithManager(mgr)
@@ -400,7 +400,7 @@ var _ = Describe("What is outside of the cluster", func() {
 	})
 })
 
-// sent counts requests that are no watches.
+// sent counts requests other than watches.
 type sent struct {
 	mu sync.Mutex
 	n  int

@@ -54,7 +54,7 @@ var _ = DescribeTable("The claims of external resources", func(ctx context.Conte
 		return names
 	}).Should(ConsistOf(left))
 },
-	Entry("9 lost: are used although their labels were not restored", func(ctx context.Context, c client.Client, namespace string) {
+	Entry("9 lost: work although their labels were not restored", func(ctx context.Context, c client.Client, namespace string) {
 		claims := &corev1.ConfigMapList{}
 		Expect(c.List(ctx, claims, client.InNamespace(namespace), client.HasLabels{"reconcilekit.dev/external-claim"})).To(Succeed())
 		Expect(claims.Items).To(HaveLen(1))
@@ -62,7 +62,7 @@ var _ = DescribeTable("The claims of external resources", func(ctx context.Conte
 		Expect(c.Update(ctx, &claims.Items[0])).To(Succeed())
 		Expect(c.Delete(ctx, rowsOwner(namespace, "shop", ""))).To(Succeed())
 	}, false),
-	Entry("19 replaced: of an owner that was deleted by force pass to the owner that plans the key", func(ctx context.Context, c client.Client, namespace string) {
+	Entry("19 replaced: move from an owner without a finalizer to the owner that plans the key", func(ctx context.Context, c client.Client, namespace string) {
 		Expect(change(ctx, c, rowsOwner(namespace, "shop", ""), func(o *widget.Widget) { o.Finalizers = nil })).To(Succeed())
 		Expect(c.Delete(ctx, rowsOwner(namespace, "shop", ""))).To(Succeed())
 		Expect(c.Create(ctx, rowsOwner(namespace, "third", "a"))).To(Succeed())
@@ -70,7 +70,7 @@ var _ = DescribeTable("The claims of external resources", func(ctx context.Conte
 	}, true),
 )
 
-// rowsOwner is an owner of rows.
+// rowsOwner returns an owner of the rows.
 func rowsOwner(namespace, name, keys string) *widget.Widget {
 	o := newWidget(namespace, name)
 	o.Annotations = map[string]string{"rows": keys}

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// gate is a probe that holds its first reconciliation until it is opened, and records the order of the owners.
+// gate is a probe that blocks its first reconciliation until it is opened, and records the order of the owners.
 type gate struct {
 	probe
 
@@ -52,8 +52,8 @@ func (g *gate) reconciled() []string {
 	return append([]string(nil), g.order...)
 }
 
-var _ = Describe("A flood of owners in one namespace", func() {
-	It("hardly delays the owners of another namespace, and delays no edit", func(ctx SpecContext) {
+var _ = Describe("Many owners created in one namespace", func() {
+	It("hardly delay the owners of another namespace, and delay no edit", func(ctx SpecContext) {
 		owners := 1000
 		if testing.Short() {
 			owners = 100
@@ -88,7 +88,7 @@ var _ = Describe("A flood of owners in one namespace", func() {
 				continue
 			}
 			other++
-			Expect(flooded).To(BeNumerically("<=", 2*other), "owners of the flood before owner %d of the other namespace", other)
+			Expect(flooded).To(BeNumerically("<=", 2*other), "owners of the crowded namespace before owner %d of the other namespace", other)
 		}
 	})
 })

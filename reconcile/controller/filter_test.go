@@ -15,13 +15,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("A kind that is filtered by a field and a namespace", func() {
+var _ = Describe("A kind with a filter by field and namespace", func() {
 	const shown corev1.SecretType = "example.com/shown"
 	secret := func(namespace, name string, of corev1.SecretType) *corev1.Secret {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Type: of, StringData: map[string]string{"a": "b"}}
 	}
 
-	It("shows what they select, wakes by it, and says that it has nothing of other namespaces", func(ctx context.Context) {
+	It("returns and watches only matching objects, and a read in another namespace is an error", func(ctx context.Context) {
 		namespace, other, c := env.Namespace(GinkgoTB()), env.Namespace(GinkgoTB()), admin()
 		for _, o := range []*corev1.Secret{
 			secret(namespace, "in", shown), secret(namespace, "out", corev1.SecretTypeOpaque), secret(other, "elsewhere", shown),

@@ -19,7 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// plans makes a probe of a plan.
+// plans returns a probe with the plan.
 func plans(plan func(o *widget.Widget, p *reconcile.PlanResult)) *probe {
 	return &probe{plan: func(o *widget.Widget, _ world) (p reconcile.PlanResult) {
 		plan(o, &p)
@@ -27,8 +27,8 @@ func plans(plan func(o *widget.Widget, p *reconcile.PlanResult)) *probe {
 	}}
 }
 
-var _ = Describe("An object of others", func() {
-	It("that a filter keeps out of the cache is not taken over and not deleted", func(ctx context.Context) {
+var _ = Describe("An object that another controller owns", func() {
+	It("is neither adopted nor deleted if a filter excludes it from the cache", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		secret := func(name string) *corev1.Secret {
 			return &corev1.Secret{
@@ -70,7 +70,7 @@ var _ = Describe("An object of others", func() {
 	})
 })
 
-var _ = Describe("Controllers that share something", func() {
+var _ = Describe("Two controllers", func() {
 	configMaps := func(ctx context.Context, c client.Client, namespace string) map[string]types.UID {
 		GinkgoHelper()
 		var list corev1.ConfigMapList
@@ -82,7 +82,7 @@ var _ = Describe("Controllers that share something", func() {
 		return out
 	}
 
-	It("a kind of owner, rest and keep their children over restarts", func(ctx context.Context) {
+	It("with the same kind of owner reach the steady state and keep their children across restarts", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -112,7 +112,7 @@ var _ = Describe("Controllers that share something", func() {
 		}
 	})
 
-	It("a kind of owner and a field manager or a finalizer, are refused", func() {
+	It("with the same kind of owner must not share a field manager or a finalizer", func() {
 		namespace := env.Namespace(GinkgoTB())
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			options := settings()
@@ -128,14 +128,14 @@ var _ = Describe("Controllers that share something", func() {
 		})
 	})
 
-	It("the kind of owner and child, rest at once and keep their finalizers", func(ctx context.Context) {
+	It("of which one owns the other's owner kind reach the steady state and keep the finalizers", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		const depth = 3
 		role := func(o *widget.Widget) *rbacv1.ClusterRole {
 			return &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: namespace + "-" + o.Name}}
 		}
 		p := plans(func(o *widget.Widget, p *reconcile.PlanResult) {
-			p.Apply(role(o)) // which needs a finalizer
+			p.Apply(role(o)) // is cluster-scoped, so that the owner gets a finalizer
 			if o.Spec.Count < depth {
 				child := newWidget(o.Namespace, o.Name+"-x")
 				child.Spec.Count = o.Spec.Count + 1
@@ -171,7 +171,7 @@ var _ = Describe("Controllers that share something", func() {
 	})
 })
 
-// started is like start, with a stop of its own.
+// started is like start and returns the function that stops the manager.
 func started(namespace string, add func(mgr manager.Manager) error) (stop func()) {
 	GinkgoHelper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -41,13 +41,13 @@ func planCopied(_ context.Context, rc widgetPass) (plan reconcile.PlanResult, _ 
 }
 
 var _ = Describe("A controller that is a function", func() {
-	It("takes over a Deployment with the owner's metadata and restarts no Pod", func(ctx context.Context) {
+	It("adopts a Deployment that has the owner's metadata without restarting Pods", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		owner := newWidget(namespace, "w")
 		owner.Labels = map[string]string{"team": "red"}
 		owner.Annotations = map[string]string{"example.com/note": "copied"}
 		Expect(c.Create(ctx, owner)).To(Succeed())
-		By("letting a former operator create the child")
+		By("creating the child as a former operator")
 		plan, err := planCopied(ctx, widgetPass{Object: owner})
 		Expect(err).NotTo(HaveOccurred())
 		child := plan.Children[0].Object.(*appsv1.Deployment)
@@ -67,7 +67,7 @@ var _ = Describe("A controller that is a function", func() {
 			err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner)
 			return owner.Status.Conditions, err
 		}).WithTimeout(soon).ShouldNot(BeEmpty())
-		By("changing the owner, so that a pass sees it with the inventory")
+		By("changing the owner, so that a reconciliation reads it with the inventory")
 		Expect(change(ctx, c, owner, func(w *widget.Widget) { w.Spec.Message = "again" })).To(Succeed())
 		Eventually(func() (int64, error) {
 			err := c.Get(ctx, client.ObjectKeyFromObject(owner), owner)
@@ -92,7 +92,7 @@ func (withoutHealth) PlanResources(ctx context.Context, rc widgetPass, _ struct{
 }
 
 var _ = Describe("A reconciler without GetComponentHealth", func() {
-	It("has the health of its children in the status, with the inspector of a kind", func(ctx context.Context) {
+	It("reports the health of its children in the status, with the inspector of a kind", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		noted := func(settings *corev1.ConfigMap) health.Component {
 			if settings.Labels["noted"] == "" {
@@ -138,7 +138,7 @@ func TestFunc(t *testing.T) {
 	}
 }
 
-func TestOptionsWithTwoValuesAreAnErrorOfTheSetUp(t *testing.T) {
+func TestConflictingOptions(t *testing.T) {
 	t.Parallel()
 	options := controller.Options{FieldManager: "shop", Apply: apply.Options{FieldManager: "bank"}}
 	_, err := controller.Func("function", planCopied).Options(options).Build().Describe(testScheme(t))

@@ -33,12 +33,12 @@ const (
 	optOut   = "test.reconcilekit.dev/managed"
 )
 
-// sums makes one ConfigMap of all widgets with the same ref: the key of the group is namespace and ref.
+// sums plans one ConfigMap for all widgets with the same ref. The key of the group is namespace and ref.
 type sums struct {
-	anchored bool // a ConfigMap of the name of the ref becomes the controller of the child
+	anchored bool // the ConfigMap with the name of the ref becomes the controller of the child
 }
 
-// sum is both what a pass of a group fetches and what it observes.
+// sum is the remote state and the observation of a group.
 type sum struct {
 	widgets reconcile.FetchResult[*widget.WidgetList]
 	anchor  reconcile.FetchResult[*corev1.ConfigMap]
@@ -60,7 +60,7 @@ func (s sum) each(visit func(w *widget.Widget, refused error)) {
 	}
 }
 
-// GetComponentHealth finds nothing wrong.
+// GetComponentHealth returns no components.
 func (sum) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // GetMembers lists the widgets.
@@ -98,7 +98,7 @@ func (sums) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*cont
 	return plan, nil
 }
 
-// part is the reconciler of a widget, which reports what became of its part.
+// part is the reconciler of a widget. It reports the outcome of the widget's part.
 type part struct{}
 
 func (part) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[*widget.Widget]) reading {
@@ -115,7 +115,7 @@ type reading struct {
 	group reconcile.FetchResult[*controller.Group]
 }
 
-// GetComponentHealth reports what became of the part.
+// GetComponentHealth reports the outcome of the part.
 func (s reading) GetComponentHealth(context.Context) []health.Component {
 	if s.group.HasError() {
 		return []health.Component{{Name: "Part", Errors: []error{s.group.Error}}}
@@ -196,7 +196,7 @@ var _ = Describe("A group", func() {
 		}).WithTimeout(soon).Should(BeZero())
 	}
 
-	It("makes one child of three owners, in place while they come, change and go, and none without them", func(ctx context.Context) {
+	It("keeps one child for three owners, updates it when owners are added, changed or deleted, and deletes it with the last", func(ctx context.Context) {
 		start(sums{})
 		for i, name := range []string{"a", "b", "c"} {
 			Expect(c.Create(ctx, member(name, i+1))).To(Succeed())
@@ -228,7 +228,7 @@ var _ = Describe("A group", func() {
 		quiet()
 	})
 
-	It("writes nothing after a restart, and deletes the child of members that went meanwhile", func(ctx context.Context) {
+	It("writes nothing after a restart, and deletes the child if its members were deleted meanwhile", func(ctx context.Context) {
 		stop := start(sums{})
 		Expect(c.Create(ctx, member("a", 1))).To(Succeed())
 		Expect(c.Create(ctx, member("b", 2))).To(Succeed())
@@ -279,7 +279,7 @@ var _ = Describe("A group", func() {
 		quiet()
 	})
 
-	It("neither takes over nor deletes what is somebody else's, and tells every member", func(ctx context.Context) {
+	It("neither adopts nor deletes an object that another writer created, and reports it to each member", func(ctx context.Context) {
 		foreign := configMap(namespace, "sum-g", nil)
 		foreign.Data = map[string]string{"theirs": "1"}
 		Expect(c.Create(ctx, foreign)).To(Succeed())
@@ -294,7 +294,7 @@ var _ = Describe("A group", func() {
 		Expect(child(ctx).Data).To(Equal(foreign.Data))
 	})
 
-	It("leaves a child alone that has opted out, and takes it back", func(ctx context.Context) {
+	It("does not change a child that opted out, until the annotation is removed", func(ctx context.Context) {
 		start(sums{})
 		Expect(c.Create(ctx, member("a", 1))).To(Succeed())
 		holds(ctx, map[string]string{"a": "1"})
@@ -312,7 +312,7 @@ var _ = Describe("A group", func() {
 		holds(ctx, nil)
 	})
 
-	It("may give the child a controller, follows it to another one and deletes it", func(ctx context.Context) {
+	It("can set a controller reference on the child, replace the reference, and delete the child", func(ctx context.Context) {
 		anchor := configMap(namespace, "g", nil)
 		Expect(c.Create(ctx, anchor)).To(Succeed())
 		start(sums{anchored: true})
@@ -334,7 +334,7 @@ var _ = Describe("A group", func() {
 	})
 })
 
-// startManager is runs.start with a stop that may be called early.
+// startManager is like runs.start and returns the function that stops the manager.
 func startManager(
 	counted *requests.Requests, options cache.Options, namespace string, add func(manager.Manager) error,
 ) (stop func()) {

@@ -17,7 +17,7 @@ import (
 
 func name(s string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: s} }
 
-// TestPriority keeps what controller-runtime does with its priority queue: news go before what was known.
+// TestPriority checks that events have the priorities that controller-runtime gives them: changes before initial lists and resyncs.
 func TestPriority(t *testing.T) {
 	t.Parallel()
 	at := func(version string) client.Object {

@@ -24,11 +24,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// mortal is a control plane of a test's own, whose API server can be killed.
+// mortal is a control plane for one test. Its API server can be killed.
 type mortal struct {
 	envtest.Environment
 
-	folder string // of the API server's certificates: no other process names it
+	folder string // of the API server's certificates; only its process has this path in its arguments
 }
 
 func newMortal() *mortal {
@@ -49,7 +49,7 @@ func newMortal() *mortal {
 	return m
 }
 
-// kill ends the process of the API server without a chance to say goodbye.
+// kill sends SIGKILL to the API server.
 func (m *mortal) kill() {
 	GinkgoHelper()
 	found, err := exec.Command("pgrep", "-f", "kube-apiserver.*"+m.folder).Output()
@@ -59,14 +59,14 @@ func (m *mortal) kill() {
 	Expect(syscall.Kill(pid, syscall.SIGKILL)).To(Succeed())
 }
 
-// restart starts another API server at the same address, on the same data.
+// restart starts another API server with the same address and data.
 func (m *mortal) restart() {
 	GinkgoHelper()
 	Expect(m.ControlPlane.GetAPIServer().Start()).To(Succeed())
 }
 
-var _ = Describe("an API server that is killed", func() {
-	It("makes the process not ready, and the next one finds nothing lost, made twice or written anew", func(ctx context.Context) {
+var _ = Describe("An API server that is killed", func() {
+	It("makes the process not ready, and after its restart no write is lost or repeated", func(ctx context.Context) {
 		if testing.Short() {
 			Skip("kills an API server")
 		}
@@ -114,7 +114,7 @@ var _ = Describe("an API server that is killed", func() {
 		ready("still", "edited", "fresh")
 		Eventually(func() string { child := version("edited"); return child.Data["message"] }).WithTimeout(soon).Should(Equal("after"))
 		after := version("still")
-		Expect(after.ResourceVersion).To(Equal(before.ResourceVersion), "what was right was written anew")
+		Expect(after.ResourceVersion).To(Equal(before.ResourceVersion), "an unchanged child was written again")
 		var children corev1.ConfigMapList
 		Expect(c.List(ctx, &children, client.InNamespace("default"), client.HasLabels{"applyset.kubernetes.io/part-of"})).To(Succeed())
 		Expect(children.Items).To(HaveLen(3))

@@ -27,7 +27,7 @@ import (
 
 const lag = 500 * time.Millisecond
 
-// lagging delays what watches of ConfigMaps deliver.
+// lagging delays the events of watches of ConfigMaps.
 type lagging struct {
 	next http.RoundTripper
 	by   time.Duration
@@ -42,7 +42,7 @@ func (l lagging) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// delayed is a body whose bytes arrive later than they came.
+// delayed is a response body whose bytes are delivered with a delay.
 type delayed struct {
 	io.Reader
 	io.Closer
@@ -80,10 +80,10 @@ func delay(body io.ReadCloser, by time.Duration) io.ReadCloser {
 	return delayed{reader, body}
 }
 
-var _ = Describe("under a lagging cache", func() {
+var _ = Describe("With a delayed cache", func() {
 	const wanted = 5
-	// creator plans as many children as are missing, each under a name that no other pass would choose: what it counts
-	// too low it creates too often.
+	// creator plans as many children as are missing, each with a unique name. If it counts
+	// too few, it creates too many.
 	creator := func(child func(namespace, name string) client.Object, count func(context.Context, reconcile.Reader, string) (int, error)) *probe {
 		var serial atomic.Int64
 		return &probe{
@@ -126,15 +126,15 @@ var _ = Describe("under a lagging cache", func() {
 		off    bool
 		filter labels.Selector
 	}
-	// enqueue wakes the owner a hundred times and returns how many children there are when all is quiet.
+	// enqueue changes the owner a hundred times and returns the number of children after the last reconciliation.
 	enqueue := func(ctx context.Context, s setup) int {
 		GinkgoHelper()
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		events := make(chan event.GenericEvent)
 		options, by := settings(), lag
-		options.Apply.LagDeadline = soon // a wait that the machine prolongs is no wait that ends too early
+		options.Apply.LagDeadline = soon // a slow machine must not end the wait early
 		if s.off {
-			// Long enough for a second pass to begin in it, however slow the machine is.
+			// Long enough that a second reconciliation begins during the delay, even on a slow machine.
 			options.Apply.LagDeadline, by = -1, 4*lag
 		}
 		var filter []controller.KindOption
@@ -167,14 +167,14 @@ var _ = Describe("under a lagging cache", func() {
 		return len(list.Items)
 	}
 
-	DescribeTable("a pass sees what the pass before has written", func(ctx context.Context, s func() setup) {
+	DescribeTable("a reconciliation reads the writes of the previous one", func(ctx context.Context, s func() setup) {
 		Expect(enqueue(ctx, s())).To(Equal(wanted))
 	},
-		Entry("in one representation", func() setup { return setup{name: "ryw", probe: creator(typedChild, countTyped)} }),
-		Entry("written in another than the cache keeps", func() setup {
+		Entry("in the same representation", func() setup { return setup{name: "ryw", probe: creator(typedChild, countTyped)} }),
+		Entry("written in another representation than the cached one", func() setup {
 			return setup{name: "ryw-written", probe: creator(genericChild, countTyped)}
 		}),
-		Entry("read in another than the cache keeps", func() setup {
+		Entry("read in another representation than the cached one", func() setup {
 			return setup{name: "ryw-read", probe: creator(typedChild, countMetadata)}
 		}),
 		Entry("through a cache with a selector", func() setup {
@@ -182,12 +182,12 @@ var _ = Describe("under a lagging cache", func() {
 		}),
 	)
 
-	It("creates too many when the wait is switched off, which proves the test", func(ctx context.Context) {
+	It("a controller creates too many children without the wait, which validates the test", func(ctx context.Context) {
 		Expect(enqueue(ctx, setup{name: "ryw-off", probe: creator(typedChild, countTyped), off: true})).To(
 			BeNumerically(">", wanted))
 	})
 
-	It("does not wait for an object that the selector of the cache keeps out", func(ctx context.Context) {
+	It("a controller does not wait for an object that the cache's selector excludes", func(ctx context.Context) {
 		outside := func(context.Context, reconcile.Reader, string) (int, error) { return wanted - 1, nil }
 		p := creator(typedChild, outside)
 		before := metric("reconcilekit_cache_lag_total", map[string]string{"controller": "ryw-outside"})

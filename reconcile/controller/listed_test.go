@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// last is what the last pass of each owner has found.
+// last records the children that the last reconciliation of each owner listed.
 type last struct {
 	mu     sync.Mutex
 	found  map[string][]string
@@ -43,7 +43,7 @@ func (l *last) err(owner string) error {
 	return l.errors[owner]
 }
 
-// listing is a probe that makes one child and keeps what it finds of its children.
+// listing is a probe that plans one child and records the children that it lists.
 func listing() (p *probe, found *last) {
 	found = &last{}
 	return &probe{
@@ -64,7 +64,7 @@ func listing() (p *probe, found *last) {
 }
 
 var _ = Describe("The children of an owner", func() {
-	It("are listed without those of others, and wake it", func(ctx context.Context) {
+	It("are listed without those of other owners, and enqueue it", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p, found := listing()
 		runs{}.start(namespace, func(mgr manager.Manager) error {
@@ -77,7 +77,7 @@ var _ = Describe("The children of an owner", func() {
 		Eventually(func() []string { return found.names("one") }).Should(Equal([]string{"one-child"}))
 		Eventually(func() []string { return found.names("two") }).Should(Equal([]string{"two-child"}))
 
-		By("one that is made by hand")
+		By("adding a child that a user created")
 		yes := true
 		hand := configMap(namespace, "hand", nil)
 		hand.OwnerReferences = append(hand.OwnerReferences, ownerReference("test.reconcilekit.dev/v1", "Widget", "one", one.UID, &yes))
@@ -87,7 +87,7 @@ var _ = Describe("The children of an owner", func() {
 		Eventually(func() []string { return found.names("one") }).Should(Equal([]string{"one-child"}))
 	})
 
-	It("are an error that names the declaration when the kind is not listed", func(ctx context.Context) {
+	It("cannot be listed if the kind is not declared; the error names the declaration", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p, found := listing()
 		runs{}.start(namespace, func(mgr manager.Manager) error {
@@ -97,7 +97,7 @@ var _ = Describe("The children of an owner", func() {
 		Eventually(func() error { return found.err("one") }).Should(MatchError(ContainSubstring("controller.Listed")))
 	})
 
-	It("are listed of owned kinds alone", func() {
+	It("can be listed only for owned kinds", func() {
 		_, err := controller.New("misplaced", &probe{}).Reads(&corev1.ConfigMap{}, controller.Listed).Build().Describe(testScheme(GinkgoTB()))
 		Expect(err).To(MatchError(ContainSubstring("Listed")))
 	})

@@ -21,7 +21,7 @@ func (pods) List(_ context.Context, into client.ObjectList, _ ...client.ListOpti
 	return nil
 }
 
-// TestNilArguments: what may be nil means something, the rest is an error that names what is missing.
+// TestNilArguments checks that a nil argument has its documented meaning or is an error that names the argument.
 func TestNilArguments(t *testing.T) {
 	t.Parallel()
 	fetch := func(g *controller.Group, into client.ObjectList) controller.Members[*corev1.Pod] {

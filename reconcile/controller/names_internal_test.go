@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// running is a manager with what was added to it.
+// running is a fake manager that records added runnables.
 type running struct {
 	manager.Manager
 	added []manager.Runnable
@@ -22,7 +22,7 @@ func (r *running) Add(added manager.Runnable) error {
 	return nil
 }
 
-// TestClaim: names are those of one controller of a kind of owner in a manager, until the manager ends.
+// TestClaim checks that two controllers of the same owner kind in a manager cannot use the same names until the manager ends.
 func TestClaim(t *testing.T) {
 	t.Parallel()
 	shop, bank := schema.GroupKind{Kind: "Shop"}, schema.GroupKind{Kind: "Bank"}

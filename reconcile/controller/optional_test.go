@@ -40,13 +40,13 @@ func gadgetCRD() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-var _ = Describe("an optional kind", func() {
-	It("comes, goes and comes again without a restart", func(ctx context.Context) {
+var _ = Describe("An optional kind", func() {
+	It("can be installed, deleted and installed again without a restart", func(ctx context.Context) {
 		namespace, scheme := env.Namespace(GinkgoTB()), testScheme(GinkgoTB())
 		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
 		c, err := client.New(env.Config(), client.Options{Scheme: scheme})
 		Expect(err).NotTo(HaveOccurred())
-		var saw atomic.Value // what the last pass has seen of the child
+		var saw atomic.Value // the child as the last reconciliation read it
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			found := readGadget(ctx, r, o)
 			saw.Store(strings.Join(found.names, ""))
@@ -74,7 +74,7 @@ var _ = Describe("an optional kind", func() {
 			before := p.settled(ctx, "w")
 			Expect(before).To(BeNumerically(">", absent))
 			Expect(change(ctx, c, child, func(child *unstructured.Unstructured) {
-				child.SetAnnotations(map[string]string{"changed": "yes"}) // its labels are the engine's, which would repair them
+				child.SetAnnotations(map[string]string{"changed": "yes"}) // the engine would repair its labels
 			})).To(Succeed())
 			Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(Equal(before+1), wakes.woken)
 			Consistently(p.count).WithArguments("w").WithTimeout(pause).Should(Equal(before+1), wakes.woken)
@@ -91,8 +91,8 @@ var _ = Describe("an optional kind", func() {
 	})
 })
 
-var _ = Describe("an optional kind of an aggregated API without a backend", func() {
-	It("is asked for later, and stops neither the start nor other kinds", func(ctx context.Context) {
+var _ = Describe("An optional kind of an aggregated API without a backend", func() {
+	It("is retried, and blocks neither the start nor other kinds", func(ctx context.Context) {
 		const group = "later.example.com"
 		gadget := func() *unstructured.Unstructured {
 			out := &unstructured.Unstructured{}
@@ -150,7 +150,7 @@ var _ = Describe("an optional kind of an aggregated API without a backend", func
 	})
 })
 
-// readGadget finds the gadget, or that its kind is absent, in which case lists are empty.
+// readGadget reads the gadget. If its kind is absent, it checks that lists are empty.
 func readGadget(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 	err := r.Get(ctx, client.ObjectKeyFromObject(o), gadget())
 	var absent *controller.AbsentError

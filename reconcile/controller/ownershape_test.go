@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// following makes a ConfigMap for each owner of a kind that is not ours, save for those that have existed before the specs.
+// following plans a ConfigMap for each owner of a built-in kind. It ignores objects that existed before the specs.
 type following[T reconcile.Owner] struct{ namespace string }
 
 type followed struct{ own, invalid bool }
@@ -44,7 +44,7 @@ func (f following[T]) PlanResources(
 	return plan, nil
 }
 
-// podConditions keeps conditions of pods whose types it knows; the kubelet has the others, Ready among them.
+// podConditions stores the condition types of this controller in Pods. The kubelet writes the others, for example Ready.
 type podConditions struct{ following[*corev1.Pod] }
 
 var _ reconcile.ConditionAdapter[*corev1.Pod] = podConditions{}
@@ -72,7 +72,7 @@ func (podConditions) SetConditions(pod *corev1.Pod, list []metav1.Condition) {
 	}
 }
 
-var _ = Describe("An owner of a type that is not ours", func() {
+var _ = Describe("An owner whose type does not implement the library's interfaces", func() {
 	labels := map[string]string{"copied": "yes"}
 	copied := func(ctx context.Context, c client.Client, namespace string, owner client.Object) func() error {
 		return func() error {
@@ -80,7 +80,7 @@ var _ = Describe("An owner of a type that is not ours", func() {
 		}
 	}
 
-	It("keeps its conditions where the type has them", func(ctx context.Context) {
+	It("stores conditions if the type has a field for them", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		runs{}.start(namespace, controller.New("services", following[*corev1.Service]{namespace}).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager)
 		service := &corev1.Service{
@@ -96,7 +96,7 @@ var _ = Describe("An owner of a type that is not ours", func() {
 		))
 	})
 
-	It("keeps none where the type has no place for them, and events tell of them", func(ctx context.Context) {
+	It("stores no conditions if the type has no field for them, and reports them as events", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		runs{}.start(namespace, controller.New("service-accounts", following[*corev1.ServiceAccount]{namespace}).
 			Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager)
@@ -116,7 +116,7 @@ var _ = Describe("An owner of a type that is not ours", func() {
 		}).WithTimeout(soon).Should(ContainElement("InvalidSpec"))
 	})
 
-	It("has those that its reconciler adapts beside those of others", func(ctx context.Context) {
+	It("stores the conditions that its reconciler converts next to those of other writers", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		runs{}.start(namespace, controller.New("pods", podConditions{following[*corev1.Pod]{namespace}}).Owns(&corev1.ConfigMap{}).Options(settings()).Build().SetupWithManager)
 		pod := &corev1.Pod{

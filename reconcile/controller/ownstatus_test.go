@@ -37,7 +37,7 @@ var _ = Describe("The status of an owner", func() {
 		return w
 	}
 
-	It("does not wake it when the controller writes it", func() {
+	It("does not enqueue the owner when the controller writes it", func() {
 		const owners = 30
 		start(owners)
 		for i := range owners {
@@ -46,7 +46,7 @@ var _ = Describe("The status of an owner", func() {
 		Consistently(func() int { passes, _ := p.total(); return passes }).WithTimeout(time.Second).Should(Equal(owners))
 	})
 
-	It("comes back when somebody has wiped it", func() {
+	It("is restored after another writer clears it", func() {
 		start(1)
 		passes := p.settled(ctx, "w0")
 		wiped := stored()
@@ -57,7 +57,7 @@ var _ = Describe("The status of an owner", func() {
 		Expect(p.settled(ctx, "w0")).To(Equal(passes + 1))
 	})
 
-	It("wakes it when somebody else writes a field of it, and costs no write", func() {
+	It("enqueues the owner when another writer sets a field of it, and causes no write", func() {
 		start(1)
 		passes := p.settled(ctx, "w0")
 		for i := range 3 {

@@ -15,8 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("An interval between events", func() {
-	It("delays the events of other objects, but no edit of the owner", func(ctx SpecContext) {
+var _ = Describe("A minimum interval between reconciliations", func() {
+	It("delays events of other objects, but no edit of the owner", func(ctx SpecContext) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		Expect(c.Create(ctx, configMap(namespace, "source", nil))).To(Succeed())
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {

@@ -19,8 +19,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("a panic outside of a pass", func() {
-	It("of an index, a mapping or a predicate ends nothing, and nothing is decided on what is not known", func(ctx context.Context) {
+var _ = Describe("A panic in an index, a mapping or a predicate", func() {
+	It("does not end the process, and no decision is based on the missing result", func(ctx context.Context) {
 		const name = "panicking"
 		namespace, c, log, address := env.Namespace(GinkgoTB()), admin(), &lines{}, freeAddress()
 		p := &probe{

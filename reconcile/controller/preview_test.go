@@ -23,7 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// done notes the writes of passes by owner, in the form of a preview.
+// done records the writes of reconciliations for each owner, in the form of a preview.
 type done struct {
 	mu     sync.Mutex
 	writes map[string][]preview.Change
@@ -50,7 +50,7 @@ func (d *done) snapshot() map[string][]preview.Change {
 	return maps.Clone(d.writes)
 }
 
-// release is an operator in one version: what it wants of a widget.
+// release is one version of an operator: its plan for a widget.
 func release(image string, secret bool) *probe {
 	return &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
 		labels := map[string]string{"of": o.Name}
@@ -71,8 +71,8 @@ func release(image string, secret bool) *probe {
 	}}
 }
 
-var _ = Describe("a preview", func() {
-	It("of the next version is what that version does, needs no right to write and sends no write", func(ctx context.Context) {
+var _ = Describe("A preview", func() {
+	It("of the next version predicts what that version does, needs no write permission and sends no write", func(ctx context.Context) {
 		const name = "previewed"
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		build := func(p *probe, observer reconcile.Observer) *controller.Controller {
@@ -143,7 +143,7 @@ var _ = Describe("a preview", func() {
 		Expect(did.snapshot()).To(Equal(foreseen))
 	})
 
-	It("names what it may not read", func(ctx context.Context) {
+	It("names kinds that it has no permission to read", func(ctx context.Context) {
 		b := controller.New("blind", release("web:1", true)).Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.Secret{}).
 			Options(settings()).Build()
 		config := env.Rights(GinkgoTB(), rightsBut("secrets", "get")).Config()
@@ -152,7 +152,7 @@ var _ = Describe("a preview", func() {
 	})
 })
 
-// changed is a write as a preview has it, with the paths of the fields that an update changes.
+// changed returns a write in the form of a preview, with the paths of the fields that an update changes.
 func changed(object, verb, reason string, fields ...apply.FieldChange) preview.Change {
 	c := preview.Change{Object: object, Verb: verb, Reason: reason}
 	for _, f := range fields {
@@ -161,7 +161,7 @@ func changed(object, verb, reason string, fields ...apply.FieldChange) preview.C
 	return foretold(c)
 }
 
-// foretold leaves out of a change what a pass does not report: values, and the fields of what is created.
+// foretold removes from a change what a reconciliation does not report: values, and the fields of created objects.
 func foretold(c preview.Change) preview.Change {
 	c.Restart = false
 	paths := c.Fields

@@ -16,8 +16,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
-var _ = Describe("a preview of groups", func() {
-	It("finds them by their members and by what is theirs, and then the owners that read them", func(ctx context.Context) {
+var _ = Describe("A preview of groups", func() {
+	It("finds groups by their members and by their children, and then the owners that read the groups", func(ctx context.Context) {
 		const name = "previewedsums"
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		build := func() (groups *controller.Controller) {

@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// manifest is an object as a file has it.
+// manifest returns the object in the form of a manifest file.
 func manifest(kind string, object client.Object) *unstructured.Unstructured {
 	GinkgoHelper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
@@ -31,7 +31,7 @@ func manifest(kind string, object client.Object) *unstructured.Unstructured {
 	return u
 }
 
-var _ = Describe("a preview of a manifest", func() {
+var _ = Describe("A preview of a manifest", func() {
 	build := func() *controller.Controller {
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
 			child := configMap(o.Namespace, o.Name, o.Labels)
@@ -46,7 +46,7 @@ var _ = Describe("a preview of a manifest", func() {
 			controller.PreviewOptions{Namespaces: []string{namespace}, Manifests: manifests, ServerDryRun: dry, SyncTimeout: time.Minute}, build())
 	}
 
-	It("that is not in the cluster, and of an edit, is what happens when it is applied, and writes nothing", func(ctx context.Context) {
+	It("predicts what a create or an edit does when it is applied, and writes nothing", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		other := newWidget(namespace, "other")
 		Expect(c.Create(ctx, other)).To(Succeed())
@@ -84,7 +84,7 @@ var _ = Describe("a preview of a manifest", func() {
 		Expect(report.Changes()).To(BeFalse(), report.Diff())
 	})
 
-	It("has what the API server says of it where it is asked, and says what is wrong with it", func(ctx context.Context) {
+	It("contains the API server's validation on request, and reports mistakes in the manifest", func(ctx context.Context) {
 		namespace := env.Namespace(GinkgoTB())
 		fresh := newWidget(namespace, "fresh")
 		report, err := look(ctx, env.Config(), namespace, true, manifest("Widget", fresh))

@@ -9,8 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
-// TestPriorityEndsWithThePass: what comes after the pass of an edit has no priority over others; other passes keep theirs, and a
-// priority that the pass asks for counts.
+// TestPriorityEndsWithThePass checks that the requeue after an edit has the default priority. Other requeues keep their priority, and a
+// priority in the result is used.
 func TestPriorityEndsWithThePass(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -18,11 +18,11 @@ func TestPriorityEndsWithThePass(t *testing.T) {
 		result ctrl.Result
 		want   *int
 	}{
-		"an edit":                       {woken: trigger.Trigger{Edit: true}, result: ctrl.Result{RequeueAfter: time.Second}, want: new(0)},
-		"an edit, with another wish":    {woken: trigger.Trigger{Edit: true}, result: ctrl.Result{Priority: new(-7)}, want: new(-7)},
-		"another cause, or a requeue":   {result: ctrl.Result{RequeueAfter: time.Second}},
-		"another cause, with its wish":  {result: ctrl.Result{Priority: new(3)}, want: new(3)},
-		"an edit whose pass has failed": {woken: trigger.Trigger{Edit: true}, want: new(0)},
+		"edit":                                {woken: trigger.Trigger{Edit: true}, result: ctrl.Result{RequeueAfter: time.Second}, want: new(0)},
+		"edit, with a priority in the result": {woken: trigger.Trigger{Edit: true}, result: ctrl.Result{Priority: new(-7)}, want: new(-7)},
+		"another trigger, or a requeue":       {result: ctrl.Result{RequeueAfter: time.Second}},
+		"another trigger, with a priority in the result": {result: ctrl.Result{Priority: new(3)}, want: new(3)},
+		"edit whose reconciliation failed":               {woken: trigger.Trigger{Edit: true}, want: new(0)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

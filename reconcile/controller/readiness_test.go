@@ -26,14 +26,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// freeAddress returns a loopback address that nobody listens on.
+// freeAddress returns a loopback address with an unused port.
 func freeAddress() string {
 	GinkgoHelper()
 	return environment.FreeAddress(GinkgoTB())
 }
 
-var _ = Describe("readiness", func() {
-	It("is not that of an owner whose status cannot be stored", func(ctx context.Context) {
+var _ = Describe("Readiness of the process", func() {
+	It("is not affected by an owner whose status cannot be stored", func(ctx context.Context) {
 		const name = "status-conflict"
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		conflict := apierrors.NewConflict(schema.GroupResource{Group: widget.GroupVersion.Group, Resource: "widgets"}, "w", errors.New("changed"))
@@ -60,7 +60,7 @@ var _ = Describe("readiness", func() {
 		Expect(w.Status.ObservedGeneration).To(Equal(w.Generation))
 	})
 
-	It("goes with the API server and comes back with it, and the log has why", func(_ context.Context) {
+	It("is lost while the API server is unavailable, and the log contains the reason", func(_ context.Context) {
 		namespace, log, address := env.Namespace(GinkgoTB()), &lines{}, freeAddress()
 		var down atomic.Bool
 		wrap := func(next http.RoundTripper) http.RoundTripper {
@@ -82,7 +82,7 @@ var _ = Describe("readiness", func() {
 		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(Equal("ok"))
 	})
 
-	It("waits for the caches, as standby too, and names the kind that may not be listed", func(_ context.Context) {
+	It("waits for the caches, also on a standby, and names the kind that must not be listed", func(_ context.Context) {
 		namespace, log, address := env.Namespace(GinkgoTB()), &lines{}, freeAddress()
 		rules := []rbacv1.PolicyRule{
 			{APIGroups: []string{widget.GroupVersion.Group}, Resources: []string{"*"}, Verbs: []string{"*"}},
@@ -100,7 +100,7 @@ var _ = Describe("readiness", func() {
 		Consistently(readyz).WithArguments(address).WithTimeout(pause).Should(ContainSubstring("[-]unlisted failed"))
 	})
 
-	It("of a standby is that of its caches", func(_ context.Context) {
+	It("of a standby depends only on its caches", func(_ context.Context) {
 		namespace := env.Namespace(GinkgoTB())
 		start := func(name string) (address string) {
 			address = freeAddress()
@@ -125,7 +125,7 @@ var _ = Describe("readiness", func() {
 		Eventually(readyz).WithArguments(address).WithTimeout(soon).Should(Equal("ok"))
 	})
 
-	It("is not that of a paused owner, which log, condition, event and metric show", func(ctx context.Context) {
+	It("is not affected by a paused owner, which log, condition, event and metric report", func(ctx context.Context) {
 		const name = "paused"
 		namespace, c, log, address := env.Namespace(GinkgoTB()), admin(), &lines{}, freeAddress()
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
@@ -159,12 +159,12 @@ var _ = Describe("readiness", func() {
 	})
 })
 
-// roundTrip is a transport made of a function.
+// roundTrip is a function that implements http.RoundTripper.
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// notStarted is a webhook server that serves when a test wants it.
+// notStarted is a webhook server that starts when a test tells it to.
 type notStarted struct {
 	webhook.Server
 	started atomic.Bool

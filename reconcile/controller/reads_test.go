@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("a read", func() {
+var _ = Describe("A read", func() {
 	var (
 		namespace string
 		c         client.Client
@@ -27,7 +27,7 @@ var _ = Describe("a read", func() {
 		namespace, c = env.Namespace(GinkgoTB()), admin()
 	})
 
-	// edges changes a world in steps; each must wake the owner exactly once, or not at all.
+	// step changes objects. wakes is the number of reconciliations that the change triggers.
 	type step struct {
 		what  string
 		do    func(ctx context.Context) error
@@ -54,7 +54,7 @@ var _ = Describe("a read", func() {
 		return func(ctx context.Context) error { return c.Delete(ctx, configMap(namespace, name, nil)) }
 	}
 
-	It("by name wakes the owner once for each change, also when nothing was there", func(ctx context.Context) {
+	It("by name enqueues the owner once for each change, also if the object did not exist", func(ctx context.Context) {
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			err := r.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: "ref"}, &corev1.ConfigMap{})
 			return world{err: client.IgnoreNotFound(err)}
@@ -72,7 +72,7 @@ var _ = Describe("a read", func() {
 		})
 	})
 
-	It("by selector wakes the owner once for what enters, changes within and leaves the selection", func(ctx context.Context) {
+	It("by selector enqueues the owner once when an object enters, changes within or leaves the selection", func(ctx context.Context) {
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			return world{err: r.List(ctx, &corev1.ConfigMapList{}, client.InNamespace(o.Namespace),
 				client.MatchingLabels{"app": o.Name})}
@@ -93,7 +93,7 @@ var _ = Describe("a read", func() {
 		})
 	})
 
-	It("does not let the controller's own status write wake the owner, but its spec, metadata and what others write there do", func(ctx context.Context) {
+	It("of the owner enqueues it for changes of spec, metadata and other writers' status, but not for the controller's own status write", func(ctx context.Context) {
 		p := &probe{}
 		runs{}.start(namespace, func(mgr manager.Manager) error {
 			return controller.New("own-status", p).Options(settings()).Build().SetupWithManager(mgr)
@@ -118,7 +118,7 @@ var _ = Describe("a read", func() {
 		})
 	})
 
-	It("of an undeclared kind fails with the line to add", func(ctx context.Context) {
+	It("of an undeclared kind fails, and the error names the missing declaration", func(ctx context.Context) {
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			err := r.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: "s"}, &corev1.Secret{})
 			return world{err: err}
@@ -150,7 +150,7 @@ var _ = Describe("a read", func() {
 		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring("Ready: True"))
 	})
 
-	It("of content from a cache of metadata fails with the line to change", func(ctx context.Context) {
+	It("of content from a metadata-only cache fails, and the error names the declaration to change", func(ctx context.Context) {
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			return world{err: r.List(ctx, &corev1.SecretList{}, client.InNamespace(o.Namespace))}
 		}}
@@ -167,7 +167,7 @@ var _ = Describe("a read", func() {
 	})
 })
 
-// readAs reads ConfigMaps in every way and the metadata of a missing Secret.
+// readAs reads ConfigMaps in each representation, and the metadata of a missing Secret.
 func readAs(ctx context.Context, r reconcile.Reader, namespace string) error {
 	gvk := corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	key := client.ObjectKey{Namespace: namespace, Name: "a"}
@@ -205,7 +205,7 @@ func readAs(ctx context.Context, r reconcile.Reader, namespace string) error {
 	return nil
 }
 
-// readyMessage prints the Ready condition of a widget.
+// readyMessage returns the conditions of a widget as text.
 func readyMessage(ctx context.Context, c client.Client, w *widget.Widget) string {
 	if err := c.Get(ctx, client.ObjectKeyFromObject(w), w); err != nil {
 		return err.Error()

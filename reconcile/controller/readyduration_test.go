@@ -9,7 +9,7 @@ import (
 )
 
 var _ = Describe("The time to Ready", func() {
-	It("is counted once for each change that the process has seen", func(ctx SpecContext) {
+	It("is recorded once for each change that the process observed", func(ctx SpecContext) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		Expect(c.Create(ctx, newWidget(namespace, "before"))).To(Succeed())
 		p := &probe{}

@@ -37,7 +37,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// lines is a log that a test can read.
+// lines records log lines.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -57,22 +57,22 @@ func (l *lines) String() string {
 	return strings.ReplaceAll(l.text.String(), `\"`, `"`)
 }
 
-// refusal is one way in which a pass fails.
+// refusal describes one cause of a failed reconciliation.
 type refusal struct {
-	// prepare brings it about in the namespace, and returns what plays the operator's account; nil is the administrator.
+	// prepare sets up the cause in the namespace and returns the client configuration of the operator; nil means the administrator's.
 	prepare func(ctx context.Context, c client.Client, namespace string) *rest.Config
-	// child is what the controller wants to make; nil is a ConfigMap.
+	// child returns the planned child; nil plans a ConfigMap.
 	child func(o *widget.Widget) client.Object
-	// fetch is what the controller reads first; nil is nothing.
+	// fetch runs in FetchRemoteState; nil reads nothing.
 	fetch func(ctx context.Context) error
-	// category, reason and words are what log, condition and event have to show.
+	// category, reason and words must appear in log, condition and event.
 	category, reason string
 	words            []string
-	// hidden must show nowhere.
+	// hidden must not appear anywhere.
 	hidden string
 }
 
-// refused waits until the API server refuses a ConfigMap of that name: policies and webhooks take effect with a delay.
+// refused waits until the API server rejects ConfigMaps in the namespace, because policies and webhooks take effect with a delay.
 func refused(ctx context.Context, c client.Client, namespace string) {
 	GinkgoHelper()
 	Eventually(func() error {
@@ -80,7 +80,7 @@ func refused(ctx context.Context, c client.Client, namespace string) {
 	}).WithContext(ctx).WithTimeout(soon).Should(HaveOccurred())
 }
 
-// ofConfigMaps are the rules of a webhook for ConfigMaps.
+// ofConfigMaps returns the rules of a webhook for ConfigMaps.
 func ofConfigMaps() []admissionregistrationv1.RuleWithOperations {
 	return []admissionregistrationv1.RuleWithOperations{{
 		Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.OperationAll},
@@ -109,7 +109,7 @@ func validates(ctx context.Context, c client.Client, namespace, name, url string
 	refused(ctx, c, namespace)
 }
 
-// deny is a webhook that answers no.
+// deny is a webhook that denies every request.
 func deny(w http.ResponseWriter, r *http.Request) {
 	var review admissionv1.AdmissionReview
 	body, err := io.ReadAll(r.Body)
@@ -127,7 +127,7 @@ func deny(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(review) //nolint:errchkjson // it has no raw part
 }
 
-// tlsServer starts a server and returns its address and authority.
+// tlsServer starts a TLS server and returns its URL and the certificate of its authority.
 func tlsServer(handler http.HandlerFunc) (url string, authority []byte) {
 	server := httptest.NewTLSServer(handler)
 	DeferCleanup(server.Close)
@@ -141,7 +141,7 @@ func quota(ctx context.Context, c client.Client, namespace string) *rest.Config 
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-configmaps"}, Spec: corev1.ResourceQuotaSpec{Hard: hard},
 	}
 	Expect(c.Create(ctx, q)).To(Succeed())
-	q.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: hard} // there is no controller manager
+	q.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: hard} // no controller manager runs
 	Expect(c.Status().Update(ctx, q)).To(Succeed())
 	refused(ctx, c, namespace)
 	return nil
@@ -178,7 +178,7 @@ func policy(ctx context.Context, c client.Client, namespace string) *rest.Config
 	return nil
 }
 
-// unprivileged is an account that may do everything but write ConfigMaps.
+// unprivileged returns the configuration of an account with all permissions except to write ConfigMaps.
 func unprivileged(context.Context, client.Client, string) *rest.Config {
 	GinkgoHelper()
 	all := []string{"*"}
@@ -189,10 +189,10 @@ func unprivileged(context.Context, client.Client, string) *rest.Config {
 	}).Config()
 }
 
-// refusals counts the refusals that were tried: each has a controller of its own.
+// refusals counts the tests, so that each controller has a unique name.
 var refusals atomic.Int64
 
-// showsRefusal starts a controller that is refused, and waits until log, condition, event and metric have the cause.
+// showsRefusal starts a controller whose reconciliation fails, and waits until log, condition, event and metric contain the cause.
 func showsRefusal(ctx context.Context, r refusal) {
 	GinkgoHelper()
 	namespace, c := env.Namespace(GinkgoTB()), admin()
@@ -235,7 +235,7 @@ func showsRefusal(ctx context.Context, r refusal) {
 			Expect(text).NotTo(ContainSubstring(r.hidden))
 		}
 	}
-	// The pass is counted when it is over, after its event.
+	// The metric is updated at the end of the reconciliation, after its event.
 	Eventually(metric).WithArguments("reconcilekit_errors_total", map[string]string{"controller": name, "category": r.category}).
 		WithTimeout(soon).Should(BeNumerically(">", 0))
 	Expect(readyz(address)).To(Equal("ok"))
@@ -243,8 +243,8 @@ func showsRefusal(ctx context.Context, r refusal) {
 	Expect(lint.Kstatus(w)).To(Succeed())
 }
 
-var _ = Describe("a refusal", func() {
-	It("is no error in a namespace that is being deleted", func(ctx context.Context) {
+var _ = Describe("A rejected write", func() {
+	It("is not an error in a namespace that is being deleted", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		w := newWidget(namespace, "w")
 		Expect(c.Create(ctx, w)).To(Succeed())
@@ -270,8 +270,8 @@ var _ = Describe("a refusal", func() {
 		Expect(log.String()).NotTo(Or(ContainSubstring("Reconciler error"), ContainSubstring("pass failed")))
 	})
 
-	DescribeTable("shows its cause in log, condition and event, and leaves the process ready", showsRefusal,
-		Entry("of a webhook that cannot be called", refusal{
+	DescribeTable("is reported with its cause in log, condition and event, and the process stays ready", showsRefusal,
+		Entry("by a webhook that cannot be called", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				validates(ctx, c, namespace, "dead.example.com", "https://127.0.0.1:1", nil)
 				return nil
@@ -279,7 +279,7 @@ var _ = Describe("a refusal", func() {
 			category: "Infrastructure", reason: "AdmissionWebhookFailed",
 			words: []string{`failed calling webhook "dead.example.com"`, "connection refused"},
 		}),
-		Entry("of a webhook whose certificate nobody vouches for", refusal{
+		Entry("by a webhook whose certificate is signed by an unknown authority", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				url, _ := tlsServer(deny)
 				validates(ctx, c, namespace, "stranger.example.com", url, nil)
@@ -288,7 +288,7 @@ var _ = Describe("a refusal", func() {
 			category: "Infrastructure", reason: "AdmissionWebhookFailed",
 			words: []string{`webhook "stranger.example.com"`, "x509: certificate signed by unknown authority"},
 		}),
-		Entry("of a webhook that says no", refusal{
+		Entry("by a webhook that denies it", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				url, authority := tlsServer(deny)
 				validates(ctx, c, namespace, "budget.example.com", url, authority)
@@ -297,19 +297,19 @@ var _ = Describe("a refusal", func() {
 			category: "InvalidSpec", reason: "AdmissionWebhookDenied",
 			words: []string{`admission webhook "budget.example.com" denied the request`, "tenant-a has no budget left"},
 		}),
-		Entry("of a policy", refusal{
+		Entry("by a ValidatingAdmissionPolicy", refusal{
 			prepare: policy, category: "InvalidSpec", reason: "AdmissionPolicyDenied",
 			words: []string{"ValidatingAdmissionPolicy 'house-rules.", "only on weekdays"},
 		}),
-		Entry("of a quota", refusal{
+		Entry("by an exhausted quota", refusal{
 			prepare: quota, category: "ResourceExhaustion", reason: "QuotaExceeded",
 			words: []string{"exceeded quota: no-configmaps", "count/configmaps=1"},
 		}),
-		Entry("for a missing right", refusal{
+		Entry("by RBAC", refusal{
 			prepare: unprivileged, category: "Auth", reason: "AuthError",
 			words: []string{`cannot patch resource "configmaps"`, "User "},
 		}),
-		Entry("of Pod Security", refusal{
+		Entry("by Pod Security", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 				Expect(change(ctx, c, ns, func(ns *corev1.Namespace) {
@@ -324,15 +324,15 @@ var _ = Describe("a refusal", func() {
 			category: "InvalidSpec", reason: "PodSecurityViolation",
 			words: []string{`violates PodSecurity "restricted:latest"`, "runAsNonRoot"},
 		}),
-		Entry("of an object that the storage does not take", refusal{
+		Entry("of an object that is too large for the storage", refusal{
 			child:    func(o *widget.Widget) client.Object { return large(o, 1700000) },
 			category: "ResourceExhaustion", reason: "TooLarge", words: []string{"request is too large"},
 		}),
-		Entry("of a request that the API server does not take", refusal{
+		Entry("of a request that is too large for the API server", refusal{
 			child:    func(o *widget.Widget) client.Object { return large(o, 4<<20) },
 			category: "ResourceExhaustion", reason: "TooLarge", words: []string{"equest entity too large", "limit is 3145728"},
 		}),
-		Entry("of a database of the author", refusal{
+		Entry("after a failed connection to a database", refusal{
 			fetch: func(ctx context.Context) error {
 				_, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", "127.0.0.1:1")
 				return fmt.Errorf("dial the database of tenant-a at postgres://app:hunter2@127.0.0.1:1/a: %w", err)
@@ -340,7 +340,7 @@ var _ = Describe("a refusal", func() {
 			category: "Infrastructure", reason: "ConnectionRefused", hidden: "hunter2",
 			words: []string{"dial the database of tenant-a at postgres://***@127.0.0.1:1/a", "connect: connection refused"},
 		}),
-		Entry("of a server whose certificate the author's client refuses", refusal{
+		Entry("after a failed connection to a server with an untrusted certificate", refusal{
 			fetch: func(ctx context.Context) error {
 				server := httptest.NewTLSServer(http.HandlerFunc(deny))
 				defer server.Close()
@@ -360,7 +360,7 @@ var _ = Describe("a refusal", func() {
 	)
 })
 
-// shows matches a text with the reason and all words of a refusal.
+// shows matches a text that contains the reason and all words of the refusal.
 func shows(r refusal) OmegaMatcher {
 	all := []OmegaMatcher{ContainSubstring(r.reason)}
 	for _, word := range r.words {
@@ -376,7 +376,7 @@ func pod(o *widget.Widget) client.Object {
 	}
 }
 
-// large is a child of that many bytes.
+// large returns a child of that many bytes.
 func large(o *widget.Widget, size int) client.Object {
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: "child"}, Revision: 1,
@@ -384,7 +384,7 @@ func large(o *widget.Widget, size int) client.Object {
 	}
 }
 
-// events returns the events of the namespace, one a line: type, reason and text.
+// events returns the events of the namespace, one per line: type, reason and note.
 func events(ctx context.Context, c client.Client, namespace string) (string, error) {
 	var list corev1.EventList
 	err := c.List(ctx, &list, client.InNamespace(namespace))
@@ -395,7 +395,7 @@ func events(ctx context.Context, c client.Client, namespace string) (string, err
 	return out.String(), err
 }
 
-// readyz is the answer of /readyz at the address.
+// readyz returns the response of /readyz at the address.
 func readyz(address string) (string, error) {
 	response, err := http.Get("http://" + address + "/readyz")
 	if err != nil {

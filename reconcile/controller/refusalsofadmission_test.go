@@ -26,7 +26,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// mutatingPolicy is a policy whose expression fails.
+// mutatingPolicy creates a MutatingAdmissionPolicy whose expression fails.
 func mutatingPolicy(ctx context.Context, c client.Client, namespace string) *rest.Config {
 	GinkgoHelper()
 	p := &admissionregistrationv1.MutatingAdmissionPolicy{
@@ -58,7 +58,7 @@ func mutatingPolicy(ctx context.Context, c client.Client, namespace string) *res
 	return nil
 }
 
-// answered is the administrator, whose writes of the child get this answer instead of the API server's.
+// answered returns the administrator's configuration with a transport that answers writes of the child with the status.
 func answered(status metav1.Status) func(context.Context, client.Client, string) *rest.Config {
 	status.TypeMeta, status.Status = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, metav1.StatusFailure
 	return func(context.Context, client.Client, string) *rest.Config {
@@ -79,7 +79,7 @@ func answered(status metav1.Status) func(context.Context, client.Client, string)
 	}
 }
 
-// verbose is a webhook that says no at length, with a credential in the middle.
+// verbose is a webhook that denies with a long message that contains a credential.
 func verbose(w http.ResponseWriter, r *http.Request) {
 	var review admissionv1.AdmissionReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
@@ -94,13 +94,13 @@ func verbose(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(review) //nolint:errchkjson // it has no raw part
 }
 
-var _ = Describe("a refusal by admission or storage", func() {
-	DescribeTable("shows its cause", showsRefusal,
-		Entry("a mutating policy", refusal{
+var _ = Describe("A write rejected by admission or storage", func() {
+	DescribeTable("is reported with its cause", showsRefusal,
+		Entry("MutatingAdmissionPolicy", refusal{
 			prepare: mutatingPolicy, category: "InvalidSpec", reason: "AdmissionPolicyDenied",
 			words: []string{"policy 'defaults.", "denied request", "no such key: annotations"},
 		}),
-		Entry("a webhook that says no at length", refusal{
+		Entry("webhook that denies with a long message", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				url, authority := tlsServer(verbose)
 				validates(ctx, c, namespace, "verbose.example.com", url, authority)
@@ -109,21 +109,21 @@ var _ = Describe("a refusal by admission or storage", func() {
 			category: "InvalidSpec", reason: "AdmissionWebhookDenied", hidden: "hunter2",
 			words: []string{`admission webhook "verbose.example.com" denied the request`, "postgres://***@db/ledger", "password=***"},
 		}),
-		Entry("a token that is valid no more", refusal{
+		Entry("expired token", refusal{
 			prepare:  answered(metav1.Status{Message: "Unauthorized", Reason: metav1.StatusReasonUnauthorized, Code: http.StatusUnauthorized}),
 			category: "Auth", reason: "AuthError", words: []string{"Unauthorized"},
 		}),
-		Entry("a storage that is full", refusal{
+		Entry("full storage", refusal{
 			prepare:  answered(metav1.Status{Message: "etcdserver: mvcc: database space exceeded", Code: http.StatusInternalServerError}),
 			category: "ResourceExhaustion", reason: "StorageFull", words: []string{"database space exceeded"},
 		}),
-		Entry("a namespace that the operator was not told to work in", refusal{
+		Entry("namespace outside of the operator's namespaces", refusal{
 			child:    func(*widget.Widget) client.Object { return configMap("nowhere", "child", nil) },
 			category: "InvalidSpec", reason: "NamespaceNotWatched", words: []string{"nowhere/child because of unknown namespace for the cache"},
 		}),
 	)
 
-	It("by a namespace that does not exist yet is tried again by itself", func(ctx context.Context) {
+	It("because of a missing namespace is retried without an event", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		later := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace + "-later"}}
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
@@ -140,7 +140,7 @@ var _ = Describe("a refusal by admission or storage", func() {
 		words := fmt.Sprintf("namespaces %q not found", later.Name)
 		Eventually(func() string { return readyMessage(ctx, c, w) }).WithTimeout(soon).Should(ContainSubstring(words))
 		Eventually(log.String).WithTimeout(soon).Should(ContainSubstring(words))
-		Eventually(func(g Gomega) { // the pass is noted after its status is stored
+		Eventually(func(g Gomega) { // the explanation is updated after the status is stored
 			o, err := b.Explain(ctx, client.ObjectKeyFromObject(w))
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(o.Next).NotTo(BeNil(), o.String())
@@ -148,7 +148,7 @@ var _ = Describe("a refusal by admission or storage", func() {
 		}).WithTimeout(soon).Should(Succeed())
 	})
 
-	It("stands whole in the log and bounded elsewhere", func(ctx context.Context) {
+	It("is logged with the entire message, and reported elsewhere with a truncated one", func(ctx context.Context) {
 		namespace, c, log := env.Namespace(GinkgoTB()), admin(), &lines{}
 		url, authority := tlsServer(verbose)
 		validates(ctx, c, namespace, "lengthy.example.com", url, authority)

@@ -33,7 +33,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// makes creates an object without a namespace and deletes it after the spec.
+// makes creates a cluster-scoped object and deletes it after the spec.
 func makes(ctx context.Context, c client.Client, object client.Object) {
 	GinkgoHelper()
 	Expect(c.Create(ctx, object)).To(Succeed())
@@ -58,7 +58,7 @@ func mutates(ctx context.Context, c client.Client, namespace, name string, handl
 	refused(ctx, c, namespace)
 }
 
-// outdated is a TLS server whose certificate was valid until yesterday.
+// outdated starts a TLS server whose certificate expired yesterday.
 func outdated() (url string, authority []byte) {
 	GinkgoHelper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -77,7 +77,7 @@ func outdated() (url string, authority []byte) {
 	return server.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
 }
 
-// throttled is the administrator, whose writes of ConfigMaps are answered as priority and fairness does that has no room: in plain text.
+// throttled returns the administrator's configuration with a transport that rejects writes of ConfigMaps like API Priority and Fairness: status 429 in plain text.
 func throttled(context.Context, client.Client, string) *rest.Config {
 	config := env.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -94,7 +94,7 @@ func throttled(context.Context, client.Client, string) *rest.Config {
 	return config
 }
 
-// roundTripper is a function that answers requests.
+// roundTripper is a function that implements http.RoundTripper.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 // RoundTrip implements http.RoundTripper.
@@ -102,7 +102,7 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 var gadgets = schema.GroupVersionKind{Group: "refused.reconcilekit.dev", Version: "v2", Kind: "Gadget"}
 
-// unconverted serves a kind in two versions, and the webhook that converts it is away.
+// unconverted serves a kind in two versions whose conversion webhook is unavailable.
 func unconverted(ctx context.Context, _ client.Client, namespace string) *rest.Config {
 	GinkgoHelper()
 	schemaOf := &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
@@ -144,7 +144,7 @@ func inOtherVersion(o *widget.Widget) client.Object {
 	return u
 }
 
-// podWith is a Pod that differs from a good one.
+// podWith returns a valid Pod with a change.
 func podWith(change func(*corev1.PodSpec)) func(*widget.Widget) client.Object {
 	return func(o *widget.Widget) client.Object {
 		p := pod(o).(*corev1.Pod)
@@ -153,9 +153,9 @@ func podWith(change func(*corev1.PodSpec)) func(*widget.Widget) client.Object {
 	}
 }
 
-var _ = Describe("a refusal", func() {
-	DescribeTable("shows its cause, whoever refuses", showsRefusal,
-		Entry("a webhook that does not answer in time", refusal{
+var _ = Describe("A write that fails in the API server", func() {
+	DescribeTable("is reported with its cause", showsRefusal,
+		Entry("webhook that times out", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				mutates(ctx, c, namespace, "slow.example.com", func(http.ResponseWriter, *http.Request) { time.Sleep(3 * time.Second) })
 				return nil
@@ -163,7 +163,7 @@ var _ = Describe("a refusal", func() {
 			category: "Infrastructure", reason: "AdmissionWebhookFailed",
 			words: []string{`failed calling webhook "slow.example.com"`, "context deadline exceeded"},
 		}),
-		Entry("a webhook whose certificate has expired", refusal{
+		Entry("webhook with an expired certificate", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				url, authority := outdated()
 				validates(ctx, c, namespace, "outdated.example.com", url, authority)
@@ -172,7 +172,7 @@ var _ = Describe("a refusal", func() {
 			category: "Infrastructure", reason: "AdmissionWebhookFailed",
 			words: []string{`webhook "outdated.example.com"`, "certificate has expired or is not yet valid"},
 		}),
-		Entry("a webhook that crashes", refusal{
+		Entry("webhook that answers with status 500", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				mutates(ctx, c, namespace, "broken.example.com", func(w http.ResponseWriter, _ *http.Request) {
 					http.Error(w, "nil pointer in the price list", http.StatusInternalServerError)
@@ -182,7 +182,7 @@ var _ = Describe("a refusal", func() {
 			category: "Infrastructure", reason: "AdmissionWebhookFailed",
 			words: []string{`webhook "broken.example.com"`, "nil pointer in the price list"},
 		}),
-		Entry("a webhook that answers something else", refusal{
+		Entry("webhook that does not answer with JSON", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				mutates(ctx, c, namespace, "stranger.example.com", func(w http.ResponseWriter, _ *http.Request) {
 					_, _ = fmt.Fprint(w, "<html>sign in first</html>")
@@ -191,16 +191,16 @@ var _ = Describe("a refusal", func() {
 			},
 			category: "Infrastructure", reason: "AdmissionWebhookFailed", words: []string{`webhook "stranger.example.com"`},
 		}),
-		Entry("the conversion of a kind, whose webhook is away", refusal{
+		Entry("unavailable conversion webhook", refusal{
 			prepare: unconverted, child: inOtherVersion,
 			category: "Infrastructure", reason: "ConversionWebhookFailed",
 			words: []string{"conversion webhook for refused.reconcilekit.dev/v2, Kind=Gadget failed", "connection refused"},
 		}),
-		Entry("priority and fairness", refusal{
+		Entry("API Priority and Fairness", refusal{
 			prepare:  throttled,
 			category: "Infrastructure", reason: "RateLimited", words: []string{"too many requests"},
 		}),
-		Entry("a range of limits", refusal{
+		Entry("LimitRange", refusal{
 			prepare: func(ctx context.Context, c client.Client, namespace string) *rest.Config {
 				Expect(c.Create(ctx, &corev1.LimitRange{
 					ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "small"},
@@ -215,11 +215,11 @@ var _ = Describe("a refusal", func() {
 			}),
 			category: "InvalidSpec", reason: "LimitRangeViolation", words: []string{"maximum memory usage per Container is 1Mi"},
 		}),
-		Entry("a priority class that does not exist", refusal{
+		Entry("missing PriorityClass", refusal{
 			child:    podWith(func(s *corev1.PodSpec) { s.PriorityClassName = "urgent" }),
 			category: "InvalidSpec", reason: "AdmissionDenied", words: []string{"no PriorityClass with name urgent was found"},
 		}),
-		Entry("the guard against more rights than one has", refusal{
+		Entry("RBAC escalation", refusal{
 			prepare: func(context.Context, client.Client, string) *rest.Config {
 				all := []string{"*"}
 				return env.Rights(GinkgoTB(), []rbacv1.PolicyRule{

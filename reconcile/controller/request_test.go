@@ -40,8 +40,8 @@ func confirmed(ctx context.Context, c client.Client, w *widget.Widget, name stri
 	}
 }
 
-var _ = Describe("a requested reconciliation", func() {
-	It("runs once, is confirmed, and is hidden from phases", func(ctx context.Context) {
+var _ = Describe("A requested reconciliation", func() {
+	It("runs once, is confirmed in an annotation, and is invisible to the phases", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		var seen atomic.Value
 		seen.Store("")
@@ -69,7 +69,7 @@ var _ = Describe("a requested reconciliation", func() {
 		Eventually(confirmed(ctx, c, w, "requested")).WithTimeout(soon).Should(Equal("two"), "it is handled after the pause")
 	})
 
-	It("repeats a refused write at once", func(ctx context.Context) {
+	It("repeats a rejected write immediately", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		var refuses atomic.Bool
 		refuses.Store(true)
@@ -96,7 +96,7 @@ var _ = Describe("a requested reconciliation", func() {
 		Eventually(readyMessage).WithArguments(ctx, c, w).WithTimeout(soon).Should(ContainSubstring("configmaps are forbidden"))
 		p.settled(ctx, "w")
 		began := time.Now()
-		for i := range 4 { // so that the delay is longer than the test
+		for i := range 4 { // makes the backoff longer than the test
 			request(ctx, c, w, strconv.Itoa(i))
 			Eventually(confirmed(ctx, c, w, "refused")).WithTimeout(soon).Should(Equal(strconv.Itoa(i)))
 		}
@@ -107,7 +107,7 @@ var _ = Describe("a requested reconciliation", func() {
 		Expect(time.Since(began)).To(BeNumerically("<", 50*time.Second), "the delay after a refusal is a minute")
 	})
 
-	It("is no heavier when there are many", func(ctx context.Context) {
+	It("runs at most every 5 seconds however many are requested", func(ctx context.Context) {
 		namespace, c, p := env.Namespace(GinkgoTB()), admin(), &probe{}
 		b := controller.New("flooded", p).Options(settings()).Build()
 		runs{}.start(namespace, func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
@@ -119,6 +119,6 @@ var _ = Describe("a requested reconciliation", func() {
 			request(ctx, c, w, strconv.Itoa(i))
 		}
 		Eventually(confirmed(ctx, c, w, "flooded")).WithTimeout(soon).Should(Equal(strconv.Itoa(requests - 1)))
-		Expect(p.settled(ctx, "w")-before).To(BeNumerically("<=", 3), "one at once, and one every 5 seconds")
+		Expect(p.settled(ctx, "w")-before).To(BeNumerically("<=", 3), "one immediately, and one every 5 seconds")
 	})
 })

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// perPass notes what each pass has sent, and the errors of its writes.
+// perPass records the number of requests of each reconciliation and the errors of its writes.
 type perPass struct {
 	requests requests.Requests
 
@@ -41,8 +41,8 @@ func (p *perPass) PassDone(_ context.Context, report reconcile.Report) {
 	}
 }
 
-var _ = Describe("The requests of a pass", func() {
-	It("are limited: the error names the limit, and further passes finish what is left", func(ctx context.Context) {
+var _ = Describe("The requests of a reconciliation", func() {
+	It("are limited: the error names the limit, and later reconciliations send the rest", func(ctx context.Context) {
 		const limit, children = 6, 20
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		seen := &perPass{}

@@ -63,7 +63,7 @@ func serverDeployment(w *widget.Widget) *appsv1.Deployment {
 }
 
 var _ = Describe("A controller that restarts pods", func() {
-	It("changes the pod template only with the content that its pods use", func(ctx context.Context) {
+	It("changes the pod template only if the content that its pods use changes", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		declared := controller.New("restarts", serverReconciler{}).
 			Owns(&appsv1.Deployment{}).Reads(&corev1.ConfigMap{}).Reads(&corev1.Secret{}).Options(settings()).Build()
@@ -103,7 +103,7 @@ var _ = Describe("A controller that restarts pods", func() {
 		Expect(change(ctx, c, certificate, func(s *corev1.Secret) { s.Data[corev1.TLSCertKey] = []byte("2") })).To(Succeed())
 		requireNewDigest()
 
-		By("changing metadata, and a key that is not named")
+		By("changing metadata and a key that the pods do not use")
 		generation := deployment.Generation
 		Expect(change(ctx, c, config, func(m *corev1.ConfigMap) { m.Labels = map[string]string{"team": "a"} })).To(Succeed())
 		Expect(change(ctx, c, certificate, func(s *corev1.Secret) { s.Data[corev1.TLSPrivateKeyKey] = []byte("2") })).To(Succeed())

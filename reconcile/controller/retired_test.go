@@ -32,10 +32,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// version is one version of an operator, as it runs until the next one takes over.
+// version is one version of an operator.
 type version struct {
 	controller *controller.Controller
-	rights     *environment.Rights // nil are the administrator's
+	rights     *environment.Rights // nil means the administrator's
 }
 
 // operate runs the version in the namespace until stop is called.
@@ -84,7 +84,7 @@ func isGone(ctx context.Context, c client.Client, o client.Object) func() bool {
 	return func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(o), o)) }
 }
 
-var _ = Describe("A kind that a new version owns no more", func() {
+var _ = Describe("A kind that the new version of an operator no longer owns", func() {
 	var (
 		namespace string
 		c         client.Client
@@ -110,7 +110,7 @@ var _ = Describe("A kind that a new version owns no more", func() {
 		stop := first.operate(namespace)
 		Expect(c.Create(ctx, w)).To(Succeed())
 		Eventually(func() error {
-			// The plan copies policy and role meanwhile: read into others.
+			// The plan copies policy and role concurrently, so they must not be written here.
 			if err := c.Get(ctx, client.ObjectKeyFromObject(policy), &networkingv1.NetworkPolicy{}); err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ var _ = Describe("A kind that a new version owns no more", func() {
 		return version{controller: built, rights: env.Rights(GinkgoTB(), page.Rules())}
 	}
 
-	It("and retires is pruned under the rights that the page prints, and is searched by nothing else", func(ctx context.Context) {
+	It("is pruned with the derived permissions if it is declared as retired", func(ctx context.Context) {
 		v := second(&networkingv1.NetworkPolicy{}, &rbacv1.ClusterRole{})
 		defer v.operate(namespace)()
 		Eventually(isGone(ctx, c, policy)).Should(BeTrue())
@@ -149,19 +149,19 @@ var _ = Describe("A kind that a new version owns no more", func() {
 		Eventually(readyMessage).WithArguments(ctx, c, w).Should(ContainSubstring("Ready: True"))
 	})
 
-	It("and does not retire stays, is not asked for, and is named", func(ctx context.Context) {
+	It("is neither listed nor pruned without a declaration, and a condition names it", func(ctx context.Context) {
 		v := second()
 		defer v.operate(namespace)()
 		Eventually(blockedPrune(ctx, c, w)).ShouldNot(BeNil())
 		Expect(blockedPrune(ctx, c, w)().Message).To(And(
 			ContainSubstring("NetworkPolicy.networking.k8s.io"), ContainSubstring("ClusterRole.rbac.authorization.k8s.io"), ContainSubstring("retired")))
 		Expect(isGone(ctx, c, policy)()).To(BeFalse())
-		By("a deletion of the owner says what it waits for")
+		By("reporting why the deletion of the owner waits")
 		Expect(c.Delete(ctx, w)).To(Succeed())
 		Eventually(blockedPrune(ctx, c, w)).Should(HaveField("Message", ContainSubstring("ClusterRole.rbac.authorization.k8s.io")))
 	})
 
-	It("and retires goes with an owner that is deleted while no operator runs", func(ctx context.Context) {
+	It("is deleted with an owner that was deleted while no operator ran, if it is declared as retired", func(ctx context.Context) {
 		Expect(c.Delete(ctx, w)).To(Succeed())
 		defer second(&networkingv1.NetworkPolicy{}, &rbacv1.ClusterRole{}).operate(namespace)()
 		Eventually(isGone(ctx, c, role)).Should(BeTrue())
@@ -169,8 +169,8 @@ var _ = Describe("A kind that a new version owns no more", func() {
 	})
 })
 
-var _ = Describe("Retired", func() {
-	It("is refused for a kind that is used in another way", func() {
+var _ = Describe("The option Retired", func() {
+	It("is rejected for a kind with another declaration", func() {
 		_, err := controller.New("both", &probe{}).
 			Owns(&corev1.Secret{}).
 			Owns(&corev1.Secret{}, controller.Retired).Build().
@@ -178,7 +178,7 @@ var _ = Describe("Retired", func() {
 		Expect(err).To(MatchError(ContainSubstring("a kind that is retired is not used in any other way")))
 	})
 
-	It("does not let the kind be read", func(ctx context.Context) {
+	It("does not allow reads of the kind", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			return world{err: r.Get(ctx, client.ObjectKeyFromObject(o), &corev1.Secret{})}
@@ -191,7 +191,7 @@ var _ = Describe("Retired", func() {
 })
 
 var _ = Describe("An optional kind that is served in another version", Ordered, func() {
-	It("keeps its objects, while the operator is down and after, and says so", func(ctx context.Context) {
+	It("keeps its objects while the operator is down and afterwards, and a condition reports it", func(ctx context.Context) {
 		namespace, scheme := env.Namespace(GinkgoTB()), testScheme(GinkgoTB())
 		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
 		c, err := client.New(env.Config(), client.Options{Scheme: scheme})
@@ -209,7 +209,7 @@ var _ = Describe("An optional kind that is served in another version", Ordered, 
 		Eventually(func() error {
 			return c.List(ctx, listOf(gizmo("v1beta1")), client.InNamespace(namespace))
 		}).Should(Succeed())
-		var mode atomic.Value // how the author meets an absent kind
+		var mode atomic.Value // "always" plans the object also if its kind is absent
 		mode.Store("always")
 		build := func() *controller.Controller {
 			p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
@@ -235,7 +235,7 @@ var _ = Describe("An optional kind that is served in another version", Ordered, 
 		Eventually(func() error { return c.Get(ctx, client.ObjectKeyFromObject(gizmo("v1beta1")), gizmo("v1beta1")) }).Should(Succeed())
 		stop()
 
-		By("the CRD is upgraded while no operator runs")
+		By("upgrading the CRD while no operator runs")
 		serve(ctx, c, crd, "v1")
 		Eventually(func() error { return c.Get(ctx, client.ObjectKeyFromObject(gizmo("v1")), gizmo("v1")) }).Should(Succeed())
 		Eventually(func() error {
@@ -254,13 +254,13 @@ var _ = Describe("An optional kind that is served in another version", Ordered, 
 			stop()
 		}
 
-		By("the version comes back while the operator runs")
+		By("serving the version again while the operator runs")
 		stop = startWith(env.Config(), namespace, build().SetupWithManager)
 		serve(ctx, c, crd, "v1beta1", "v1")
 		Eventually(blockedPrune(ctx, c, w)).Should(BeNil())
 		Expect(isGone(ctx, c, gizmo("v1"))()).To(BeFalse())
 
-		By("the CRD is deleted, and comes back")
+		By("deleting and recreating the CRD")
 		Expect(c.Delete(ctx, crd.DeepCopy())).To(Succeed())
 		Eventually(isGone(ctx, c, crd.DeepCopy())).Should(BeTrue())
 		Eventually(blockedPrune(ctx, c, w)).Should(BeNil(), "there is nothing that could be kept")
@@ -290,7 +290,7 @@ func reversionedCRD(plural, kind string) *apiextensionsv1.CustomResourceDefiniti
 	return crd
 }
 
-// serve makes the API server serve these versions of the CRD.
+// serve makes the API server serve only these versions of the CRD.
 func serve(ctx context.Context, c client.Client, crd *apiextensionsv1.CustomResourceDefinition, versions ...string) {
 	GinkgoHelper()
 	Expect(change(ctx, c, crd, func(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -304,10 +304,10 @@ func serve(ctx context.Context, c client.Client, crd *apiextensionsv1.CustomReso
 	})).To(Succeed())
 }
 
-var _ = Describe("A child that holds data or work", func() {
-	It("is held back from the first one on, and its prune is announced", func(ctx context.Context) {
+var _ = Describe("A child with data or a workload", func() {
+	It("is protected by the mass-prune guard from the first one, and its prune is announced", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
-		var seen atomic.Bool // the list that the jobs are made from has its label
+		var seen atomic.Bool // the source of the jobs has its label
 		seen.Store(true)
 		job := func(o *widget.Widget, name string) *batchv1.Job {
 			return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: name}, Spec: batchv1.JobSpec{
@@ -340,7 +340,7 @@ var _ = Describe("A child that holds data or work", func() {
 			ContainSubstring("Job "+namespace+"/one"), ContainSubstring("Job "+namespace+"/two")))))
 		Consistently(jobs).WithTimeout(pause).Should(Equal(2))
 
-		By("a change of the spec")
+		By("changing the spec")
 		Expect(change(ctx, c, w, func(w *widget.Widget) { w.Spec.Message = "no jobs" })).To(Succeed())
 		Eventually(jobs).Should(BeZero())
 		Eventually(func() []string {
@@ -358,7 +358,7 @@ var _ = Describe("A child that holds data or work", func() {
 	})
 })
 
-// finisher plans a child while its owner is deleted, and lets go or not.
+// finisher plans a child while its owner is being deleted, and optionally holds the finalizer.
 type finisher struct {
 	*probe
 
@@ -372,7 +372,7 @@ func (f finisher) Finalize(_ context.Context, rc reconcile.ReconcileContext[*wid
 }
 
 var _ = Describe("A Finalize that plans a child", func() {
-	It("ends when it does not hold, and waits while it does", func(ctx context.Context) {
+	It("completes without Hold, and waits with Hold", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		var hold atomic.Bool
 		hold.Store(true)

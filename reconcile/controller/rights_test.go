@@ -32,7 +32,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 )
 
-// rightful uses every right that it declares: it reads a Secret, owns a ConfigMap and contributes to a ServiceAccount.
+// rightful returns a controller that uses every declared permission: it reads a Secret, owns a ConfigMap and contributes to a ServiceAccount.
 func rightful() (*controller.Controller, *probe) {
 	p := &probe{
 		fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
@@ -61,7 +61,7 @@ func rightful() (*controller.Controller, *probe) {
 	return b, p
 }
 
-var _ = Describe("behind the granted that the page prints", Ordered, func() {
+var _ = Describe("A controller with the derived permissions", Ordered, func() {
 	var rules []rbacv1.PolicyRule
 	BeforeAll(func() {
 		b, _ := rightful()
@@ -71,11 +71,11 @@ var _ = Describe("behind the granted that the page prints", Ordered, func() {
 		rules = page.Rules()
 	})
 
-	It("the controller does all that it was declared for", func(ctx context.Context) {
+	It("can do everything that it declares", func(ctx context.Context) {
 		Expect(live(ctx, rules, soon)).To(Succeed())
 	})
 
-	It("and with any of them taken away it does not", func(ctx context.Context) {
+	It("fails if any of them is missing", func(ctx context.Context) {
 		if testing.Short() {
 			Skip("takes half a minute")
 		}
@@ -94,16 +94,16 @@ var _ = Describe("behind the granted that the page prints", Ordered, func() {
 			}
 		}
 		Expect([]string{
-			"[get] [configmaps]", "[get] [widgets]", // for an object that the cache does not show; used in the spec below
-			"[patch] [events]",       // for an event that repeats itself; used in the last spec
-			"[update] [leases]",      // for the renewal, later than this test lasts; used in the last spec
-			"[list watch] [gadgets]", // for an optional kind, once it is there
+			"[get] [configmaps]", "[get] [widgets]", // for an object that is not in the cache; used in the next spec
+			"[patch] [events]",       // for a repeated event; used in the last spec
+			"[update] [leases]",      // for the renewal, which happens after this test; used in the last spec
+			"[list watch] [gadgets]", // for an optional kind, once it is installed
 		}).To(ContainElements(spared))
 	})
 })
 
-var _ = Describe("rights that show in the audit log", func() {
-	It("are all used: those to look at what the cache does not show, too", func(ctx context.Context) {
+var _ = Describe("The permissions in the audit log", func() {
+	It("are all used, also those for objects that are not in the cache", func(ctx context.Context) {
 		b, _ := rightful()
 		page, err := controller.NewPage("rightful", testScheme(GinkgoTB()), b)
 		Expect(err).NotTo(HaveOccurred())
@@ -132,7 +132,7 @@ var _ = Describe("rights that show in the audit log", func() {
 		})
 	})
 
-	It("of events and leases are all used by candidates that announce the same thing twice", func(ctx context.Context) {
+	It("for events and leases are all used by two candidates that announce the same event twice", func(ctx context.Context) {
 		granted := env.Rights(GinkgoTB(), dataflow.Page{LeaderElection: true}.Rules())
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		candidate := func(namespace string) manager.Manager {
@@ -167,8 +167,8 @@ var _ = Describe("rights that show in the audit log", func() {
 	})
 })
 
-// parts splits verbs into what can be taken away: list and watch are one, as an informer without one of them limps along
-// on the other.
+// parts splits verbs into sets that can be removed. list and watch are one set, because an informer with only one of them
+// still works partly.
 func parts(verbs []string) [][]string {
 	var all [][]string
 	for _, verb := range verbs {
@@ -183,7 +183,7 @@ func parts(verbs []string) [][]string {
 	return all
 }
 
-// live plays the life of a widget with a controller that has the rules and nothing else.
+// live runs the steps of a widget's life with a controller that has only the rules.
 func live(ctx context.Context, rules []rbacv1.PolicyRule, patience time.Duration) error {
 	GinkgoHelper()
 	namespace, c := env.Namespace(GinkgoTB()), admin()
@@ -236,7 +236,7 @@ func account(ctx context.Context, c client.Client, namespace string, rules []rba
 	return config
 }
 
-// scene is one step of a life: something happens, and the controller has to follow.
+// scene is one step: a change, and the expected reaction of the controller.
 type scene struct {
 	what  string
 	do    func(ctx context.Context) error

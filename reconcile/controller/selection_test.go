@@ -92,12 +92,12 @@ var _ = Describe("A controller that selects its owners", func() {
 		return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(w), &widget.Widget{}))
 	}
 	ways := []TableEntry{
-		Entry("with a cache that asks for them alone", true, goldFilter()),
-		Entry("with a cache that has all", false, goldFilter()),
-		Entry("by a function", true, whereGold()),
+		Entry("with a cache of only the selected owners", true, goldFilter()),
+		Entry("with a cache of all owners", false, goldFilter()),
+		Entry("with a function", true, whereGold()),
 	}
 
-	DescribeTable("reconciles these, and releases one that stops matching without deleting anything",
+	DescribeTable("reconciles them, and releases an owner that stops matching without deleting its children",
 		func(ctx context.Context, filtered bool, option controller.KindOption) {
 			in, out := create(ctx, "in", "gold"), create(ctx, "out", "lead")
 			b, _ := run(filtered, option)
@@ -128,7 +128,7 @@ var _ = Describe("A controller that selects its owners", func() {
 			Expect(exists(ctx, other, namespace+"-in")).To(BeTrue())
 		}, ways)
 
-	DescribeTable("finalizes one that stops matching while it is being deleted",
+	DescribeTable("finalizes an owner that stops matching while it is being deleted",
 		func(ctx context.Context, filtered bool, option controller.KindOption) {
 			w := create(ctx, "w", "gold")
 			run(filtered, option)
@@ -149,7 +149,7 @@ var _ = Describe("A controller that selects its owners", func() {
 			Expect(exists(ctx, other, namespace+"-w")).To(BeFalse())
 		}, ways)
 
-	DescribeTable("releases one that stopped matching while no process was running",
+	DescribeTable("releases an owner that stopped matching while no process was running",
 		func(ctx context.Context, filtered bool, option controller.KindOption) {
 			w, held := create(ctx, "w", "gold"), create(ctx, "held", "gold")
 			_, stop := run(filtered, option)
@@ -166,7 +166,7 @@ var _ = Describe("A controller that selects its owners", func() {
 			Expect(exists(ctx, other, namespace+"-held")).To(BeFalse())
 		}, ways)
 
-	It("asks the API server for the selected owners alone, unless something else uses the kind", func() {
+	It("lists only the selected owners, unless another declaration uses the kind", func() {
 		alone, _ := build(true, goldFilter())
 		Expect(alone.WatchesPart()).To(BeTrue())
 		reading := controller.New("reading", &probe{}).Owns(&widget.Widget{}).Options(settings()).Build()
@@ -176,7 +176,7 @@ var _ = Describe("A controller that selects its owners", func() {
 		Expect(shared.WatchesPart()).To(BeFalse())
 	})
 
-	It("refuses a field that the cache does not filter by", func(ctx context.Context) {
+	It("rejects a field selector that the cache does not have", func(ctx context.Context) {
 		create(ctx, "w", "gold")
 		b, _ := build(false, controller.Filter(client.MatchingFields{"spec.message": "hello"}))
 		Expect(b.SetupWithManager(newManager(env.Config(), cache.Options{}))).To(MatchError(ContainSubstring(

@@ -19,7 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// place is a manager of an API server that serves what its mapper knows and what its answer says.
+// place is a fake manager with a REST mapper and a fake discovery endpoint.
 type place struct {
 	manager.Manager
 	mapper *meta.DefaultRESTMapper
@@ -34,7 +34,7 @@ func (p *place) GetLogger() logr.Logger {
 	return funcr.New(func(_, args string) { p.log.WriteString(args) }, funcr.Options{})
 }
 
-// serving returns a manager whose API server answers the discovery of the owners' group version.
+// serving returns a manager whose API server answers discovery requests for the owners' group version.
 func serving(t *testing.T, status int, resources string) *place {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -65,7 +65,7 @@ func catalogue(t *testing.T, more ...declaration.Declaration) *declaration.Catal
 	return kinds
 }
 
-// TestCheckStatus: a kind that is served without a status is refused; that nobody knows is no reason.
+// TestCheckStatus checks that a kind without the status subresource is rejected. A failed discovery is not an error.
 func TestCheckStatus(t *testing.T) {
 	t.Parallel()
 	const widgets, status = `{"name":"widgets","kind":"Widget"}`, `{"name":"widgets/status","kind":"Widget"}`
@@ -89,7 +89,7 @@ func TestCheckStatus(t *testing.T) {
 	}
 }
 
-// TestLocate: where objects of a kind are, and what is missing.
+// TestLocate checks the REST mapping of a kind, and the error for a missing one.
 func TestLocate(t *testing.T) {
 	t.Parallel()
 	node := declaration.Declaration{Purpose: declaration.PurposeReads, Object: &corev1.Node{}}

@@ -38,8 +38,8 @@ func (bareReconciler) PlanResources(context.Context, reconcile.ReconcileContext[
 	return plan, nil
 }
 
-var _ = Describe("the set-up", func() {
-	It("refuses an owner kind without the status subresource", func() {
+var _ = Describe("The setup of a controller", func() {
+	It("rejects an owner kind without the status subresource", func() {
 		crd := widget.CRD()
 		crd.Name = "bares." + widget.GroupVersion.Group
 		crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{Plural: "bares", Singular: "bare", Kind: "Bare", ListKind: "BareList"}
@@ -59,7 +59,7 @@ var _ = Describe("the set-up", func() {
 			ContainSubstring("+kubebuilder:subresource:status"))))
 	})
 
-	It("complains about a plural that the derived rights do not have", func(_ context.Context) {
+	It("rejects a resource name that differs from the derived permissions", func(_ context.Context) {
 		crd := widget.CRD()
 		crd.Name = "mailboxen." + widget.GroupVersion.Group
 		crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
@@ -88,7 +88,7 @@ var _ = Describe("the set-up", func() {
 		}
 	})
 
-	It("complains about a filter that the cache does not have", func(ctx context.Context) {
+	It("rejects a filter that is missing in the cache options", func(ctx context.Context) {
 		namespace, c, log := env.Namespace(GinkgoTB()), admin(), &lines{}
 		Expect(c.Create(ctx, configMap(namespace, "unlabelled", nil))).To(Succeed())
 		runs{logger: log.logger()}.start(namespace, func(mgr manager.Manager) error {

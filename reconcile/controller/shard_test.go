@@ -86,7 +86,7 @@ func shardChildren(ctx context.Context, c client.Client, namespace string) map[s
 }
 
 var _ = Describe("Shards by label", func() {
-	It("reconcile the owners with their label, which may change, and no owner without it", func(ctx context.Context) {
+	It("reconcile the owners with their label, follow a change of the label, and ignore owners without it", func(ctx context.Context) {
 		const owners, edits = 20, 200
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		a := startShard(env.Config(), namespace, controller.Shard{Name: "a", Label: shardLabel})
@@ -115,7 +115,7 @@ var _ = Describe("Shards by label", func() {
 })
 
 var _ = Describe("Shards", func() {
-	It("have a name, and either a count or a label", func() {
+	It("must have a name, and either a count or a label", func() {
 		mgr := runs{}.manager(env.Namespace(GinkgoTB()))
 		options := settings()
 		for want, shard := range map[string]controller.Shard{

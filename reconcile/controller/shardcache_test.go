@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// TestCacheOptionsOfShards: informers ask for a part only where everybody who uses the kind wants the same.
+// TestCacheOptionsOfShards checks that an informer lists one shard only if all declarations of the kind use the same shard.
 func TestCacheOptionsOfShards(t *testing.T) {
 	t.Parallel()
 	first, second := &controller.Shard{Name: "0", Count: 2}, &controller.Shard{Name: "1", Count: 2}

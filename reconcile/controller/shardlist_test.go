@@ -73,7 +73,7 @@ var _ = Describe("Shards by hash", func() {
 		zero, one := start(0, 2), start(1, 2)
 		settle(2, zero, one)
 
-		By("adding a shard, one process after the other")
+		By("adding a shard by replacing one process after the other")
 		zero.end()
 		zero = start(0, 3)
 		two := start(2, 3)
@@ -81,7 +81,7 @@ var _ = Describe("Shards by hash", func() {
 		one = start(1, 3)
 		settle(3, zero, one, two)
 
-		By("removing a shard: its process reconciles nothing")
+		By("removing a shard, whose process then reconciles nothing")
 		for _, p := range []*process{zero, one, two} {
 			p.end()
 		}
@@ -89,18 +89,18 @@ var _ = Describe("Shards by hash", func() {
 		start(2, 2)
 		settle(2, zero, one)
 
-		By("replacing an owner by another one of its name")
+		By("replacing an owner with another one of the same name")
 		Expect(c.Delete(ctx, all[0])).To(Succeed())
 		all[0] = newWidget(namespace, all[0].Name)
 		Eventually(func() error { return c.Create(ctx, all[0]) }).WithTimeout(soon).Should(Succeed())
-		Expect(client.IgnoreNotFound(c.Delete(ctx, configMap(namespace, all[0].Name, nil)))).To(Succeed()) // there is no garbage collector
+		Expect(client.IgnoreNotFound(c.Delete(ctx, configMap(namespace, all[0].Name, nil)))).To(Succeed()) // no garbage collector runs
 		settle(2, zero, one)
 	},
 		Entry("with sharded lists and watches", shardingServer, true),
-		Entry("with an API server that does not know them", func() *rest.Config { return env.Config() }, false),
+		Entry("with an API server that does not support them", func() *rest.Config { return env.Config() }, false),
 	)
 
-	It("cannot read the owners of other shards, unless each process watches all", func(ctx context.Context) {
+	It("cannot read the owners of other shards, unless each process watches all owners", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		refused, whole := &last{}, &last{}
 		for name, add := range map[string]*last{"part": refused, "whole": whole} {

@@ -27,17 +27,17 @@ import (
 
 const (
 	onShelf = "test.reconcilekit.dev/on-shelf"
-	longer  = 60 * time.Second // a machine with other work is slow
+	longer  = 60 * time.Second // for a busy machine
 )
 
-// shelf makes one ConfigMap of the books in its namespace, which are ConfigMaps with a label, and a Secret while it is open.
+// shelf plans one ConfigMap with the names of all books in its namespace, which are ConfigMaps with a label, and a Secret while it is open.
 type shelf struct {
 	namespace string
-	closed    *atomic.Bool // nil is open
-	always    bool         // also without books
+	closed    *atomic.Bool // nil means open
+	always    bool         // plan the ConfigMap also without books
 }
 
-// books is both what a pass fetches and what it observes.
+// books is the remote state and the observation.
 type books struct {
 	reconcile.FetchResult[reconcile.Discovery[*corev1.ConfigMap]]
 }
@@ -128,7 +128,7 @@ var _ = Describe("A singleton", func() {
 		}).WithTimeout(longer).Should(BeZero())
 	}
 
-	It("makes its children when it starts, keeps them as planned and is then silent", func(ctx context.Context) {
+	It("creates its children at the start, repairs them, and then sends nothing", func(ctx context.Context) {
 		start(namespace, declare("shelf", shelf{namespace: namespace, always: true}))
 		var made *corev1.ConfigMap
 		Eventually(func() types.UID { made = list(ctx); return made.UID }).WithTimeout(longer).ShouldNot(BeEmpty())
@@ -145,7 +145,7 @@ var _ = Describe("A singleton", func() {
 		quiet()
 	})
 
-	It("is woken by what it discovers, also after a pass that found and planned nothing", func(ctx context.Context) {
+	It("is enqueued by objects that match its lists, also if it found and planned nothing before", func(ctx context.Context) {
 		start(namespace, declare("shelf", shelf{namespace: namespace}))
 		quiet()
 		plain := configMap(namespace, "c", nil)
@@ -163,7 +163,7 @@ var _ = Describe("A singleton", func() {
 		holds(ctx, map[string]string{"untitled": "D"})
 	})
 
-	It("writes nothing after a restart and prunes what it plans no more, by labels alone", func(ctx context.Context) {
+	It("writes nothing after a restart, and prunes children that left the plan by their labels", func(ctx context.Context) {
 		closed := &atomic.Bool{}
 		s := shelf{namespace: namespace, always: true, closed: closed}
 		key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "key"}}
@@ -184,7 +184,7 @@ var _ = Describe("A singleton", func() {
 		Expect(list(ctx).UID).NotTo(BeEmpty())
 	})
 
-	It("takes its children along to another namespace", func(ctx context.Context) {
+	It("recreates its children in another namespace and deletes the old ones", func(ctx context.Context) {
 		stop := start("", declare("nomad", shelf{namespace: namespace, always: true}))
 		Eventually(func() types.UID { return list(ctx).UID }).WithTimeout(longer).ShouldNot(BeEmpty())
 		stop()
@@ -196,7 +196,7 @@ var _ = Describe("A singleton", func() {
 		Eventually(func() types.UID { return list(ctx).UID }).WithTimeout(longer).Should(BeEmpty())
 	})
 
-	It("leaves alone what is somebody else's", func(ctx context.Context) {
+	It("does not change an object that another writer created", func(ctx context.Context) {
 		foreign := configMap(namespace, "list", nil)
 		foreign.Data = map[string]string{"theirs": "1"}
 		Expect(c.Create(ctx, foreign)).To(Succeed())
@@ -206,7 +206,7 @@ var _ = Describe("A singleton", func() {
 		Expect(list(ctx).Data).To(Equal(foreign.Data))
 	})
 
-	It("tells other controllers of the process how it is", func(ctx context.Context) {
+	It("provides its conditions to other controllers of the process", func(ctx context.Context) {
 		shelves := declare("shelf", shelf{namespace: namespace})
 		readers := controller.New("readers", &probe{
 			fetch: func(ctx context.Context, r reconcile.Reader, _ *widget.Widget) world {

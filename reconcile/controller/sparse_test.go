@@ -23,7 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// seen is what a pass has read last.
+// seen records the last text that a reconciliation read.
 type seen struct {
 	mu   sync.Mutex
 	text string
@@ -41,7 +41,7 @@ func (s *seen) get() string {
 	return s.text
 }
 
-// sparsely starts a controller with the cache that an operator has by default, and counts its requests.
+// sparsely starts a controller with the default cache of an operator, and counts its requests.
 func sparsely(namespace string, b *controller.Controller) (mgr manager.Manager, sent *requests.Requests) {
 	GinkgoHelper()
 	options, err := controller.CacheOptions(testScheme(GinkgoTB()), b)
@@ -50,7 +50,7 @@ func sparsely(namespace string, b *controller.Controller) (mgr manager.Manager, 
 	return runs{cache: options, wrap: sent.RoundTripper}.start(namespace, b.SetupWithManager), sent
 }
 
-// liveReads are the requests for Secrets that are not of an informer.
+// liveReads counts the requests for Secrets that do not come from an informer.
 func liveReads(sent *requests.Requests) int {
 	return len(sent.Snapshot().WithoutInformers().Where(requests.Resource("", "secrets")))
 }
@@ -61,7 +61,7 @@ func secretOf(namespace, name, value string, labels map[string]string) *corev1.S
 	}
 }
 
-var _ = Describe("A Secret of others", func() {
+var _ = Describe("A Secret of another writer in a sparse cache", func() {
 	var (
 		namespace string
 		c         client.Client
@@ -74,7 +74,7 @@ var _ = Describe("A Secret of others", func() {
 		GinkgoHelper()
 		Expect(change(ctx, c, secretOf(namespace, name, "", nil), func(s *corev1.Secret) { s.Data["value"] = []byte(value) })).To(Succeed())
 	}
-	// again lets the owner have one more pass.
+	// again triggers one more reconciliation of the owner.
 	again := func(ctx context.Context, p *probe, w *widget.Widget) {
 		GinkgoHelper()
 		before := p.count(w.Name)
@@ -99,7 +99,7 @@ var _ = Describe("A Secret of others", func() {
 		return s.Kind + " " + string(s.Data["value"])
 	}
 
-	It("that is read by name is read live once, and from then on in the cache", func(ctx context.Context) {
+	It("that is read by name is read once from the API server, then from the cache", func(ctx context.Context) {
 		Expect(c.Create(ctx, secretOf(namespace, "theirs", "one", nil))).To(Succeed())
 		p := byName(func() client.Object { return &corev1.Secret{} }, valueOf)
 		_, sent := sparsely(namespace, controller.New("sparse-name", p).Reads(&corev1.Secret{}).Options(settings()).Build())
@@ -123,7 +123,7 @@ var _ = Describe("A Secret of others", func() {
 		Expect(liveReads(sent)).To(Equal(1), "what is read is kept whole:\n%s", sent.Snapshot())
 	})
 
-	It("is read in any representation, with all of its metadata", func(ctx context.Context) {
+	It("can be read in each representation, with all of its metadata", func(ctx context.Context) {
 		theirs := secretOf(namespace, "theirs", "one", nil)
 		theirs.Annotations = map[string]string{"note": "kept"}
 		Expect(c.Create(ctx, theirs)).To(Succeed())
@@ -135,7 +135,7 @@ var _ = Describe("A Secret of others", func() {
 		Eventually(last.get).WithTimeout(soon).Should(Equal("kept"))
 	})
 
-	It("is read from a cache of unstructured objects", func(ctx context.Context) {
+	It("can be read from a cache of unstructured objects", func(ctx context.Context) {
 		Expect(c.Create(ctx, secretOf(namespace, "theirs", "one", nil))).To(Succeed())
 		generic := func() *unstructured.Unstructured {
 			u := &unstructured.Unstructured{}
@@ -153,7 +153,7 @@ var _ = Describe("A Secret of others", func() {
 		Expect(liveReads(sent)).To(Equal(1))
 	})
 
-	DescribeTable("that a list selects is read live once, and from then on in the cache", func(ctx context.Context, count, live int) {
+	DescribeTable("that a list selects is read once from the API server, then from the cache", func(ctx context.Context, count, live int) {
 		label := map[string]string{"app": "w"}
 		for i := range count {
 			Expect(c.Create(ctx, secretOf(namespace, fmt.Sprint("s", i), "one", label))).To(Succeed())
@@ -186,11 +186,11 @@ var _ = Describe("A Secret of others", func() {
 		again(ctx, p, newWidget(namespace, "w"))
 		Expect(liveReads(sent)).To(Equal(live), "%s", sent.Snapshot())
 	},
-		Entry("by name where there are few", 2, 2),
-		Entry("in one request where there are many", 12, 1),
+		Entry("by name if there are few", 2, 2),
+		Entry("in one request if there are many", 12, 1),
 	)
 
-	It("that has the name of a planned child is reported and untouched, and costs no request at rest", func(ctx context.Context) {
+	It("with the name of a planned child is reported and not written, and costs no request in steady state", func(ctx context.Context) {
 		theirs := map[string]types.UID{}
 		for _, name := range []string{"applied", "once", "deleted"} {
 			o := secretOf(namespace, name, "theirs", nil)
@@ -224,7 +224,7 @@ var _ = Describe("A Secret of others", func() {
 		}
 	})
 
-	It("that carries the label of a child stays whole and untouched", func(ctx context.Context) {
+	It("with the labels of a child is cached with its content and not written", func(ctx context.Context) {
 		p := plans(func(_ *widget.Widget, p *reconcile.PlanResult) { p.Apply(secretOf(namespace, "ours", "ours", nil)) })
 		mgr, _ := sparsely(namespace, controller.New("sparse-hostile", p).Owns(&corev1.Secret{}).Options(settings()).Build())
 		Expect(c.Create(ctx, newWidget(namespace, "w"))).To(Succeed())
@@ -241,7 +241,7 @@ var _ = Describe("A Secret of others", func() {
 		Expect(cached.ResourceVersion).To(Equal(copied.ResourceVersion))
 	})
 
-	It("is an error for those who read the cache without knowing, and whole where it is declared so", func(ctx context.Context) {
+	It("cannot be read through the manager's client, unless the kind is declared with Whole", func(ctx context.Context) {
 		theirs := secretOf(namespace, "theirs", "one", map[string]string{"app": "theirs"})
 		Expect(c.Create(ctx, theirs)).To(Succeed())
 		key := client.ObjectKeyFromObject(theirs)
@@ -265,7 +265,7 @@ var _ = Describe("A Secret of others", func() {
 })
 
 var _ = Describe("A child in a sparse cache", func() {
-	It("is whole after a restart, so that a pass at rest sends nothing", func(ctx context.Context) {
+	It("is cached with its content after a restart, so that a reconciliation in steady state sends nothing", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p := plans(func(o *widget.Widget, p *reconcile.PlanResult) {
 			p.Apply(secretOf(namespace, o.Name+"-s", "ours", nil))

@@ -28,7 +28,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// story is an operator that fails, and all that shows it from outside.
+// story is an operator that fails, with its log, probes and client.
 type story struct {
 	client.Client
 	name, namespace, address string
@@ -37,7 +37,7 @@ type story struct {
 	explain                  func(context.Context, types.NamespacedName) (explain.Owner, error)
 }
 
-// tell starts a controller that makes the child, and an owner for it.
+// tell starts a controller with the plan and creates an owner.
 func tell(ctx context.Context, name string, config *rest.Config, plan func(*widget.Widget) reconcile.PlanResult) *story {
 	GinkgoHelper()
 	s := &story{Client: admin(), name: name, namespace: env.Namespace(GinkgoTB()), address: freeAddress(), log: &lines{}}
@@ -59,7 +59,7 @@ func (s *story) start(config *rest.Config, plan func(*widget.Widget) reconcile.P
 	})
 }
 
-// shows waits until log, conditions, events and metrics name the cause, which takes a minute at most, and the process stays ready.
+// shows waits at most a minute until log, conditions, events and metrics name the cause, and checks that the process stays ready.
 func (s *story) shows(ctx context.Context, category, kind, reason string, words ...string) {
 	GinkgoHelper()
 	r := refusal{reason: reason, words: words}
@@ -70,7 +70,7 @@ func (s *story) shows(ctx context.Context, category, kind, reason string, words 
 	Expect(err).NotTo(HaveOccurred())
 	Expect(strings.Count(told, words[0])).To(Equal(1), "one cause is one event:\n%s", told)
 	labels := map[string]string{"controller": s.name, "category": category, "kind": kind}
-	// A pass is counted once it has ended, which is after its writes.
+	// The metric is updated at the end of the reconciliation, after its writes.
 	Eventually(metric).WithArguments("reconcilekit_errors_total", labels).Should(BeNumerically(">", 0))
 	Eventually(metric).WithArguments("reconcilekit_owners", map[string]string{"controller": s.name, "condition": "Ready", "status": "False"}).
 		Should(Equal(1))
@@ -92,7 +92,7 @@ func (s *story) shows(ctx context.Context, category, kind, reason string, words 
 	Expect(readyz(s.address)).To(Equal("ok"))
 }
 
-// colour is a plan of one ConfigMap.
+// colour plans one ConfigMap.
 func colour(o *widget.Widget) (plan reconcile.PlanResult) {
 	child := configMap(o.Namespace, "settings", nil)
 	child.Data = map[string]string{"colour": "green"}
@@ -108,7 +108,7 @@ func portal(o *widget.Widget) (plan reconcile.PlanResult) {
 	return plan
 }
 
-// insists calls do again and again until the spec ends: another writer who wants something else.
+// insists calls do repeatedly until the spec ends, like another writer that conflicts with the plan.
 func insists(do func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -127,14 +127,14 @@ func insists(do func(ctx context.Context)) {
 	})
 }
 
-var _ = Describe("within a minute, an operator shows from outside", func() {
+var _ = Describe("Within a minute, an operator", func() {
 	BeforeEach(func() {
 		if testing.Short() {
 			Skip("waits until conditions, events and metrics are there")
 		}
 	})
 
-	It("that a webhook is down", func(ctx context.Context) {
+	It("reports an unavailable webhook", func(ctx context.Context) {
 		namespace := env.Namespace(GinkgoTB())
 		s := &story{Client: admin(), name: "story-webhook", namespace: namespace, address: freeAddress(), log: &lines{}}
 		validates(ctx, s, namespace, "dead.example.com", "https://127.0.0.1:1", nil)
@@ -144,12 +144,12 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 		s.shows(ctx, "Infrastructure", "ConfigMap", "AdmissionWebhookFailed", `failed calling webhook "dead.example.com"`, "connection refused")
 	})
 
-	It("that another manager takes a field by force, again and again", func(ctx context.Context) {
+	It("reports a manager that repeatedly takes a field by force", func(ctx context.Context) {
 		s := tell(ctx, "story-force", nil, colour)
 		insists(func(ctx context.Context) {
 			theirs := configMap(s.namespace, "settings", nil)
 			if s.Get(ctx, client.ObjectKeyFromObject(theirs), &corev1.ConfigMap{}) != nil {
-				return // not made yet
+				return // not created yet
 			}
 			theirs.APIVersion, theirs.Kind = "v1", "ConfigMap"
 			theirs.Data = map[string]string{"colour": "red"}
@@ -160,7 +160,7 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 			Should(BeNumerically(">", 0))
 	})
 
-	It("that another manager updates a field that cannot be merged, again and again", func(ctx context.Context) {
+	It("reports a manager that repeatedly updates an atomic field", func(ctx context.Context) {
 		s := tell(ctx, "story-update", nil, portal)
 		insists(func(ctx context.Context) {
 			var theirs corev1.Service
@@ -172,12 +172,12 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 		s.shows(ctx, "Conflict", "Service", "FieldsContested", ".spec.ports", `"painter"`)
 	})
 
-	It("that a right to write is missing", func(ctx context.Context) {
+	It("reports a missing permission to write", func(ctx context.Context) {
 		s := tell(ctx, "story-write", env.Rights(GinkgoTB(), rightsBut("services", "get", "list", "watch")).Config(), portal)
 		s.shows(ctx, "Auth", "Service", "AuthError", `cannot patch resource "services"`, "User ")
 	})
 
-	It("that a right to list is missing, and only this process is not ready", func(ctx context.Context) {
+	It("reports a missing permission to list, and only its own process is not ready", func(ctx context.Context) {
 		s := tell(ctx, "story-list", env.Rights(GinkgoTB(), rightsBut("services", "get", "patch")).Config(), portal)
 		Eventually(func() string {
 			_, _ = readyz(s.address)
@@ -190,7 +190,7 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 			return metric("reconcilekit_cache_synced", map[string]string{"controller": s.name, "kind": kind})
 		}
 		Expect([]int{synced("Service"), synced("ConfigMap")}).To(Equal([]int{0, 1}))
-		// No pass runs: an owner that was never looked at has neither condition nor event that could be wrong.
+		// No reconciliation runs, so the owner has no condition and no event.
 		Expect(readyMessage(ctx, s, s.owner)).To(BeEmpty())
 
 		other := &story{Client: s.Client, name: "story-list-other", namespace: s.namespace, address: freeAddress(), log: &lines{}}
@@ -198,7 +198,7 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 		Eventually(readyz).WithArguments(other.address).WithTimeout(time.Minute).Should(Equal("ok"))
 	})
 
-	It("that a right to list was taken away from an operator at work", func(ctx context.Context) {
+	It("reports that it lost a permission to list", func(ctx context.Context) {
 		rights := env.Rights(GinkgoTB(), rightsBut("services", "get", "list", "watch", "create", "patch"))
 		link := newLink(env.Config().Host)
 		config := rights.Config()
@@ -209,7 +209,7 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 		}
 		Eventually(func() string { return readyMessage(ctx, s, s.owner) }).WithTimeout(time.Minute).Should(ContainSubstring("Ready: True"))
 
-		By("the watch of the cache ends and comes back without the right")
+		By("ending the watch, which then lacks the permission to list")
 		role := &rbacv1.ClusterRole{}
 		Expect(s.Get(ctx, client.ObjectKey{Name: strings.Split(rights.User(), ":")[2]}, role)).To(Succeed())
 		role.Rules = rightsBut("services", "get", "patch")
@@ -218,10 +218,10 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 		link.mend()
 		Eventually(failures).WithArguments("Service").WithTimeout(time.Minute).Should(BeNumerically(">", 2))
 		Expect(failures("ConfigMap")).To(BeNumerically("<", failures("Service")))
-		Expect(readyz(s.address)).To(Equal("ok"), "it works on with what it has")
+		Expect(readyz(s.address)).To(Equal("ok"), "the process stays ready with its cached objects")
 	})
 
-	It("that the API server is gone, and that it is back", func(ctx context.Context) {
+	It("reports that the API server is unavailable, and later that it is available", func(ctx context.Context) {
 		link := newLink(env.Config().Host)
 		var data atomic.Value
 		data.Store("before")
@@ -256,7 +256,7 @@ var _ = Describe("within a minute, an operator shows from outside", func() {
 	})
 })
 
-// rightsBut are all rights that the operator of a story needs, with these verbs for one resource of the core group.
+// rightsBut returns the permissions of a story's operator, with these verbs for one resource of the core group.
 func rightsBut(resource string, verbs ...string) []rbacv1.PolicyRule {
 	all := []string{"*"}
 	rules := []rbacv1.PolicyRule{
@@ -271,7 +271,7 @@ func rightsBut(resource string, verbs ...string) []rbacv1.PolicyRule {
 	return rules
 }
 
-// link is a way to the API server that can be cut: connections break, and new ones are refused, as when it is killed.
+// link is a TCP proxy to the API server. While it is cut, connections are closed and new ones are refused.
 type link struct {
 	server  *url.URL
 	address string
@@ -294,7 +294,7 @@ func newLink(host string) *link {
 	return l
 }
 
-// config is the administrator's, by way of the link.
+// config returns the administrator's configuration with the address of the link.
 func (l *link) config() *rest.Config {
 	config := env.Config()
 	config.Host = "https://" + l.address

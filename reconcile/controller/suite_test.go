@@ -54,17 +54,17 @@ func TestOnAPIServer(t *testing.T) {
 }
 
 const (
-	soon  = time.Minute            // for machines that do other work at the same time
-	pause = 500 * time.Millisecond // in which a pass too many would show
+	soon  = time.Minute            // for a busy machine
+	pause = 500 * time.Millisecond // long enough to observe an unexpected reconciliation
 )
 
-// world is what a test fetches.
+// world is the remote state of the tests.
 type world struct {
 	err   error
 	names []string
 }
 
-// GetComponentHealth reports a read that failed.
+// GetComponentHealth reports a failed read.
 func (w world) GetComponentHealth(context.Context) []health.Component {
 	if w.err == nil {
 		return nil
@@ -72,7 +72,7 @@ func (w world) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{{Name: "World", Errors: []error{w.err}}}
 }
 
-// probe is a reconciler made of two functions that counts the passes of each owner.
+// probe is a reconciler with two functions that counts the reconciliations of each owner.
 type probe struct {
 	fetch func(ctx context.Context, r reconcile.Reader, owner *widget.Widget) world
 	plan  func(owner *widget.Widget, w world) reconcile.PlanResult
@@ -120,7 +120,7 @@ func (p *probe) total() (passes, owners int) {
 	return passes, len(p.passes)
 }
 
-// settled waits until the owner has had a pass and no other one follows, and returns how many it has had.
+// settled waits until the owner was reconciled and no other reconciliation follows, and returns their number.
 func (p *probe) settled(ctx context.Context, owner string) int {
 	GinkgoHelper()
 	Eventually(p.count).WithContext(ctx).WithArguments(owner).WithTimeout(soon).Should(BeNumerically(">", 0))
@@ -135,15 +135,15 @@ func (p *probe) settled(ctx context.Context, owner string) int {
 
 // runs starts a manager for one namespace and stops it after the spec.
 type runs struct {
-	config  *rest.Config // nil is the administrator's
+	config  *rest.Config // nil means the administrator's
 	wrap    func(http.RoundTripper) http.RoundTripper
 	cache   cache.Options
 	leaders bool
 	logger  logr.Logger
-	probes  string // where /readyz is served; empty is nowhere
+	probes  string // the address of /readyz; empty disables it
 
 	webhooks webhook.Server
-	metrics  server.Options // served nowhere unless there is an address
+	metrics  server.Options // metrics are served only if BindAddress is set
 }
 
 func (r runs) start(namespace string, add func(mgr manager.Manager) error) manager.Manager {
@@ -160,7 +160,7 @@ func (r runs) start(namespace string, add func(mgr manager.Manager) error) manag
 	return mgr
 }
 
-// manager makes the manager that start starts.
+// manager returns a manager with these options that is not started.
 func (r runs) manager(namespace string) manager.Manager {
 	GinkgoHelper()
 	config := r.config
@@ -190,7 +190,7 @@ func settings() controller.Options {
 	return controller.Options{SkipNameValidation: true}
 }
 
-// change patches the object, whatever the controller writes to it meanwhile.
+// change edits the object with a patch, which does not conflict with writes of the controller.
 func change[T client.Object](ctx context.Context, c client.Client, object T, edit func(T)) error {
 	if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return err
@@ -240,12 +240,12 @@ func inParallel(count int, do func(i int) error) {
 	Expect(errors.Join(failed...)).To(Succeed())
 }
 
-// trackedReads returns the gauge of a controller.
+// trackedReads returns the number of tracked reads of a controller.
 func trackedReads(name string) int {
 	return metric("reconcilekit_tracked_reads", map[string]string{"controller": name})
 }
 
-// metric returns the sum of the samples of a metric with the labels.
+// metric returns the sum of a metric's samples that have the labels.
 func metric(name string, labels map[string]string) int {
 	GinkgoHelper()
 	families, err := metrics.Registry.Gather()

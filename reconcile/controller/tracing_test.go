@@ -24,7 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-// recordedSpans is a tracer provider that keeps the spans that have ended, in that order.
+// recordedSpans is a tracer provider that records ended spans in the order of their ends.
 type recordedSpans struct {
 	embedded.TracerProvider
 
@@ -38,7 +38,7 @@ type recordedTracer struct {
 	provider *recordedSpans
 }
 
-// recordedSpan is written by the pass alone until it ends.
+// recordedSpan is written only by its reconciliation until it ends.
 type recordedSpan struct {
 	noop.Span
 
@@ -79,7 +79,7 @@ func (s *recordedSpan) End(...trace.SpanEndOption) {
 	s.provider.spans = append(s.provider.spans, s)
 }
 
-// passes returns the spans of passes that have ended, and under each the names of its phases.
+// passes returns the ended spans of reconciliations, and for each the names of its phases.
 func (p *recordedSpans) passes() (passes []*recordedSpan, phases [][]string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,14 +98,14 @@ func (p *recordedSpans) passes() (passes []*recordedSpan, phases [][]string) {
 	return passes, phases
 }
 
-// told returns the spans of passes with the attribute.
-func (p *recordedSpans) told(key attribute.Key, value string) []*recordedSpan {
+// withAttribute returns the spans of reconciliations with the attribute.
+func (p *recordedSpans) withAttribute(key attribute.Key, value string) []*recordedSpan {
 	passes, _ := p.passes()
 	return slices.DeleteFunc(passes, func(s *recordedSpan) bool { return s.attributes[key].AsString() != value })
 }
 
 var _ = Describe("Spans", func() {
-	It("are made of each pass, with what woke it, and of its phases", func(ctx context.Context) {
+	It("are recorded for each reconciliation, with its trigger, and for its phases", func(ctx context.Context) {
 		namespace := env.Namespace(GinkgoTB())
 		c, spans := admin(), &recordedSpans{}
 		var inside sync.Map // the spans in which FetchRemoteState ran
@@ -133,7 +133,7 @@ var _ = Describe("Spans", func() {
 		}
 		Expect(c.Create(ctx, read, client.FieldOwner("somebody"))).To(Succeed())
 
-		woken := func() []*recordedSpan { return spans.told("reconcilekit.wake.name", "read") }
+		woken := func() []*recordedSpan { return spans.withAttribute("reconcilekit.wake.name", "read") }
 		Eventually(woken).WithTimeout(soon).Should(HaveLen(1))
 		Expect(woken()[0].attributes).To(SatisfyAll(
 			HaveKeyWithValue(attribute.Key("reconcilekit.controller"), attribute.StringValue("traced")),
@@ -154,7 +154,7 @@ var _ = Describe("Spans", func() {
 		_, fetches := inside.Load("FetchRemoteState")
 		Expect(fetches).To(BeTrue(), "the phase runs in its span")
 
-		By("failing")
+		By("failing a phase")
 		Expect(change(ctx, c, read, func(m *corev1.ConfigMap) { m.Data = map[string]string{"broken": "no luck"} })).To(Succeed())
 		Eventually(woken).WithTimeout(soon).Should(ContainElement(
 			HaveField("Err", MatchError(ContainSubstring("no luck"))), // the pass
@@ -168,7 +168,7 @@ var _ = Describe("Spans", func() {
 	})
 })
 
-// TestNoSpans: without a provider a pass pays nothing for spans.
+// TestNoSpans checks that spans cost no allocation without a tracer provider.
 func TestNoSpans(t *testing.T) {
 	pass := controller.Untraced()
 	if allocations := testing.AllocsPerRun(100, func() { pass(t.Context()) }); allocations > 0 {

@@ -21,7 +21,7 @@ import (
 )
 
 var _ = Describe("A plan", func() {
-	// run starts a controller with an owner and returns what its Ready condition says.
+	// run starts a controller with an owner and returns a function that returns its Ready condition.
 	run := func(ctx context.Context, name string, p *probe) (string, func(Gomega) metav1.Condition) {
 		GinkgoHelper()
 		namespace, c := env.Namespace(GinkgoTB()), admin()
@@ -55,7 +55,7 @@ var _ = Describe("A plan", func() {
 			cm.Data = map[string]string{"at": next()}
 			plan.Apply(cm)
 		},
-		"another value of two in turn": func(plan *reconcile.PlanResult) {
+		"one of two alternating values": func(plan *reconcile.PlanResult) {
 			cm := configMap("", "cm", nil)
 			cm.Data = map[string]string{"at": "calm"}
 			if !calm.Load() {
@@ -71,7 +71,7 @@ var _ = Describe("A plan", func() {
 	number := 0
 	for what, plan := range plans {
 		number++
-		It("that has "+what+" in every pass is reported and slowed down, until it comes to rest", func(ctx context.Context) {
+		It("with "+what+" in every reconciliation is reported and delayed until it is stable", func(ctx context.Context) {
 			p := &probe{plan: func(*widget.Widget, world) (out reconcile.PlanResult) {
 				plan(&out)
 				return out
@@ -100,7 +100,7 @@ var _ = Describe("A plan", func() {
 		})
 	}
 
-	It("that follows what it reads at any speed is not", func(ctx context.Context) {
+	It("that follows a frequently changed input is not reported", func(ctx context.Context) {
 		p := &probe{
 			fetch: func(ctx context.Context, r reconcile.Reader, owner *widget.Widget) world {
 				got := reconcile.Fetch(ctx, r, client.ObjectKey{Namespace: owner.Namespace, Name: "input"}, &corev1.ConfigMap{})

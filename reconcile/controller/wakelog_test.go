@@ -8,13 +8,13 @@ import (
 	"github.com/go-logr/logr/funcr"
 )
 
-// wakeLog takes down what the log tells of what woke passes.
+// wakeLog records the logged triggers of reconciliations.
 type wakeLog struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// logger is for a manager.
+// logger returns the logger of a manager.
 func (w *wakeLog) logger() logr.Logger {
 	return funcr.New(func(_, args string) {
 		if strings.Contains(args, `"triggered"`) {
@@ -25,7 +25,7 @@ func (w *wakeLog) logger() logr.Logger {
 	}, funcr.Options{Verbosity: 1})
 }
 
-// woken is what woke passes so far, a line each.
+// woken returns the triggers so far, one per line.
 func (w *wakeLog) woken() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

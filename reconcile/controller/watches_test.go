@@ -19,8 +19,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("a watch", func() {
-	It("with a mapping wakes the owners that it names, and a read of the same kind does not wake them twice", func(ctx context.Context) {
+var _ = Describe("A watch", func() {
+	It("with a mapping enqueues the owners that it returns, once even if they also read the object", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			return world{err: r.List(ctx, &corev1.ConfigMapList{}, client.InNamespace(o.Namespace),
@@ -51,7 +51,7 @@ var _ = Describe("a watch", func() {
 		Expect(p.settled(ctx, "w")).To(Equal(before+2), "the predicate drops deletions, and it is not read any more")
 	})
 
-	It("restricted by When ignores what its predicates drop", func(ctx context.Context) {
+	It("with predicates ignores the events that they reject", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			return world{err: r.List(ctx, &corev1.ConfigMapList{}, client.InNamespace(o.Namespace))}
@@ -74,7 +74,7 @@ var _ = Describe("a watch", func() {
 		Eventually(p.count).WithArguments("w").WithTimeout(soon).Should(Equal(before + 1))
 	})
 
-	It("by an indexed field wakes only who asks for its value", func(ctx context.Context) {
+	It("by an indexed field enqueues only owners that list its value", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			list := &corev1.ConfigMapList{}
@@ -102,7 +102,7 @@ var _ = Describe("a watch", func() {
 		Eventually(p.count).WithArguments("v").WithTimeout(soon).Should(Equal(v + 1))
 	})
 
-	It("says in the log what woke a pass", func(ctx context.Context) {
+	It("appears in the log as the trigger of a reconciliation", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
 			err := r.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: "ref"}, &corev1.ConfigMap{})

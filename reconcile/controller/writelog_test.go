@@ -15,8 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("the writes of a pass", func() {
-	It("are logged with verb, object, reason and fields, and an event has the deletion of work", func(ctx context.Context) {
+var _ = Describe("The writes of a reconciliation", func() {
+	It("are logged with verb, object, reason and fields, and an event reports the deletion of a workload", func(ctx context.Context) {
 		namespace, c, log := env.Namespace(GinkgoTB()), admin(), &lines{}
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
 			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: "secret"}}

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller"
 )
 
-var _ = Describe("a child", func() {
+var _ = Describe("A child", func() {
 	var (
 		namespace string
 		c         client.Client
@@ -42,7 +42,7 @@ var _ = Describe("a child", func() {
 		}
 	}
 
-	It("of an undeclared kind is refused with the line to add, and its siblings are not pruned", func(ctx context.Context) {
+	It("of an undeclared kind is an error that names the missing declaration, and other children are not pruned", func(ctx context.Context) {
 		var refuse atomic.Bool
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
 			plan.Apply(child(o))
@@ -65,7 +65,7 @@ var _ = Describe("a child", func() {
 		Consistently(applied(ctx, "w-child")).WithTimeout(pause).Should(HaveKey("message"))
 	})
 
-	DescribeTable("of a kind that is declared for less is refused with what would be enough", func(
+	DescribeTable("that needs more than its declaration allows is an error that names a sufficient declaration", func(
 		ctx context.Context, name, want string, plan func(cm *corev1.ConfigMap) reconcile.PlanResult,
 	) {
 		p := &probe{plan: func(o *widget.Widget, _ world) reconcile.PlanResult { return plan(child(o)) }}
@@ -85,7 +85,7 @@ var _ = Describe("a child", func() {
 		Expect(c.Get(ctx, client.ObjectKeyFromObject(theirs), theirs)).To(Succeed())
 		Expect(theirs.ResourceVersion).To(Equal(before))
 	},
-		Entry("a child of its own", "shares-applies", "Owns", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
+		Entry("a child that the owner owns", "shares-applies", "Owns", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
 			plan.Apply(cm)
 			return plan
 		}),
@@ -93,17 +93,17 @@ var _ = Describe("a child", func() {
 			plan.Delete(cm)
 			return plan
 		}),
-		Entry("one that may be deleted to be made anew", "shares-recreates", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
+		Entry("a child that may be recreated", "shares-recreates", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
 			plan.Apply(cm, apply.Retained, apply.Recreate())
 			return plan
 		}),
-		Entry("one that goes with its last owner", "shares-parts", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
+		Entry("a shared child that is deleted with its last owner", "shares-parts", "Writes", func(cm *corev1.ConfigMap) (plan reconcile.PlanResult) {
 			plan.Apply(cm, apply.Shared)
 			return plan
 		}),
 	)
 
-	It("that is shared and stays is made with the rights of Shares", func(ctx context.Context) {
+	It("that is shared and retained is applied without the permission to delete", func(ctx context.Context) {
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
 			plan.Apply(child(o), apply.Retained)
 			return plan
@@ -121,7 +121,7 @@ var _ = Describe("a child", func() {
 		Eventually(applied(ctx, "w-child")).WithTimeout(soon).Should(HaveKeyWithValue("message", "bye"))
 	})
 
-	DescribeTable("wakes its owner when it is changed or deleted", func(
+	DescribeTable("enqueues its owner when it is changed or deleted", func(
 		ctx context.Context, name string, plan func(o *widget.Widget) reconcile.PlanResult,
 	) {
 		p := &probe{plan: func(o *widget.Widget, _ world) reconcile.PlanResult { return plan(o) }}
@@ -147,13 +147,13 @@ var _ = Describe("a child", func() {
 			plan.Apply(child(o))
 			return plan
 		}),
-		Entry("without one", "shared", func(o *widget.Widget) (plan reconcile.PlanResult) {
+		Entry("without a controller reference", "shared", func(o *widget.Widget) (plan reconcile.PlanResult) {
 			plan.Apply(child(o), apply.Shared)
 			return plan
 		}),
 	)
 
-	It("that belongs to somebody else is not touched, and its going wakes the owner", func(ctx context.Context) {
+	It("that belongs to another owner is not written, and its deletion enqueues the owner", func(ctx context.Context) {
 		p := &probe{plan: func(o *widget.Widget, _ world) (plan reconcile.PlanResult) {
 			plan.Apply(child(o))
 			return plan
@@ -174,8 +174,8 @@ var _ = Describe("a child", func() {
 	})
 })
 
-var _ = Describe("many owners", func() {
-	It("that read one object are each woken once, and leave nothing behind when they go", func(ctx context.Context) {
+var _ = Describe("Many owners", func() {
+	It("that read one object are each enqueued once, and leave no tracked read and no goroutine after their deletion", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		const owners = 1000
 		p := &probe{fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
@@ -211,11 +211,11 @@ var _ = Describe("many owners", func() {
 
 		inParallel(owners, func(i int) error { return c.Delete(ctx, newWidget(namespace, fmt.Sprint("w-", i))) })
 		Eventually(trackedReads).WithArguments("many").WithTimeout(2 * soon).Should(BeZero())
-		const slack = 200 // the manager, connections and timers: far fewer than owners
+		const slack = 200 // for the manager, connections and timers: far fewer than there are owners
 		Eventually(runtime.NumGoroutine).WithTimeout(soon).Should(BeNumerically("<", routines+slack), goroutines)
 	})
 
-	It("that write children and read what is theirs leave no goroutine and no read behind when they go", func(ctx context.Context) {
+	It("that write children and read their own objects leave no goroutine and no tracked read after their deletion", func(ctx context.Context) {
 		namespace, c := env.Namespace(GinkgoTB()), admin()
 		p := &probe{
 			fetch: func(ctx context.Context, r reconcile.Reader, o *widget.Widget) world {
@@ -247,20 +247,20 @@ var _ = Describe("many owners", func() {
 				inParallel(owners, func(i int) error { return do(newWidget(namespace, fmt.Sprint(round, "-", i))) })
 			}
 			each(func(w *widget.Widget) error { return c.Create(ctx, w) })
-			const reads = 3 // settings, secrets and what is shared; what is controlled is found by its reference
+			const reads = 3 // settings, secrets and the shared object; controlled children are found by their owner reference
 			Eventually(trackedReads).WithArguments("passing").WithTimeout(3 * soon).Should(Equal(reads * owners))
 			each(func(w *widget.Widget) error { return c.Delete(ctx, w) })
 			Eventually(trackedReads).WithArguments("passing").WithTimeout(3 * soon).Should(BeZero())
 		}
-		pass("first", 20) // what starts once has started
+		pass("first", 20) // goroutines that start only once are running now
 		before := runtime.NumGoroutine()
 		pass("many", 500)
-		const slack = 50 // connections and timers
+		const slack = 50 // for connections and timers
 		Eventually(runtime.NumGoroutine).WithTimeout(soon).Should(BeNumerically("<", before+slack), goroutines)
 	})
 })
 
-// goroutines says what there is, by stack, for a failure.
+// goroutines returns the running goroutines, grouped by stack, for the message of a failure.
 func goroutines() string {
 	var text strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&text, 1) // never fails

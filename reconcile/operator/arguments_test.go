@@ -24,7 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 )
 
-// TestArguments: what is wrong with arguments is an error that names the flag, its value and what would be right.
+// TestArguments checks that the error of a wrong argument names the flag, its value and what is accepted.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -34,7 +34,7 @@ func TestArguments(t *testing.T) {
 		"unknown flag":       {[]string{"-leader"}, []string{"-leader", "-h lists the flags"}},
 		"unknown command":    {[]string{"explode"}, []string{`"explode"`, "run, describe"}},
 		"command after flag": {[]string{"-leader-elect", "describe"}, []string{`"describe"`, "a command comes first"}},
-		"argument too many":  {[]string{"describe", "page"}, []string{`"page"`}},
+		"too many arguments": {[]string{"describe", "page"}, []string{`"page"`}},
 		"port":               {[]string{"-webhook-port=-1"}, []string{`"-1"`, "-webhook-port", "from 1 to 65535"}},
 		"port of an address": {[]string{"-metrics-bind-address=:http"}, []string{`"http"`, "-metrics-bind-address", "from 1 to 65535"}},
 		"address":            {[]string{"--health-probe-bind-address", "8081"}, []string{`"8081"`, "-health-probe-bind-address", ":8080, or 0"}},
@@ -49,27 +49,27 @@ func TestArguments(t *testing.T) {
 			[]string{"-webhook-service=shop/webhooks", "-webhook-cert-dir=/tls", "-kubeconfig=/nowhere"},
 			[]string{`-webhook-service "shop/webhooks"`, "-webhook-cert-dir", "leave one of the two out"},
 		},
-		"lease as long as its deadline": {
+		"lease duration equal to the renew deadline": {
 			[]string{"-leader-election-lease-duration=10s", "-kubeconfig=/nowhere"},
 			[]string{"-leader-election-lease-duration 10s", "more than -leader-election-renew-deadline 10s"},
 		},
-		"deadline as long as the period": {
+		"renew deadline equal to the retry period": {
 			[]string{"-leader-election-retry-period=9s"},
 			[]string{"-leader-election-renew-deadline 10s", "more than 1.2 times -leader-election-retry-period 9s"},
 		},
-		"no period":        {[]string{"-leader-election-retry-period=0s"}, []string{"-leader-election-retry-period 0s", "more than 0"}},
-		"number of shards": {[]string{"-shard-count=two"}, []string{`"two"`, "-shard-count", "want the number of shards"}},
-		"shard of none":    {[]string{"-shard-name=1"}, []string{`-shard-name "1"`, "want -shard-count, too"}},
-		"shards of nobody": {[]string{"-shard-count=3"}, []string{"-shard-count 3", "want -shard-name, too", "0 to 2"}},
-		"shard, no lease":  {[]string{"-shard-count=3", "-shard-name=1"}, []string{"-shard-count 3", "want -leader-elect, too"}},
+		"no retry period":               {[]string{"-leader-election-retry-period=0s"}, []string{"-leader-election-retry-period 0s", "more than 0"}},
+		"number of shards":              {[]string{"-shard-count=two"}, []string{`"two"`, "-shard-count", "want the number of shards"}},
+		"no shard count":                {[]string{"-shard-name=1"}, []string{`-shard-name "1"`, "want -shard-count, too"}},
+		"no shard name":                 {[]string{"-shard-count=3"}, []string{"-shard-count 3", "want -shard-name, too", "0 to 2"}},
+		"shard without leader election": {[]string{"-shard-count=3", "-shard-name=1"}, []string{"-shard-count 3", "want -leader-elect, too"}},
 		"shard of groups": {
 			[]string{"-shard-count=3", "-shard-name=1", "-leader-elect"},
 			[]string{`-shard-name "1"`, "-shard-count 3", `controller "library"`, "groups are not objects that a shard can select"},
 		},
-		"log level":         {[]string{"-zap-log-level=loud"}, []string{`"loud"`, "-zap-log-level"}},
-		"product's flag":    {[]string{"-interval=soon"}, []string{`"soon"`, "-interval", "how often to look"}},
-		"kubeconfig":        {[]string{"-kubeconfig=/nowhere"}, []string{`"/nowhere"`, "-kubeconfig", "want a file"}},
-		"flag of a command": {[]string{"-output=json"}, []string{"-output"}},
+		"log level":           {[]string{"-zap-log-level=loud"}, []string{`"loud"`, "-zap-log-level"}},
+		"flag of the product": {[]string{"-interval=soon"}, []string{`"soon"`, "-interval", "how often to look"}},
+		"kubeconfig":          {[]string{"-kubeconfig=/nowhere"}, []string{`"/nowhere"`, "-kubeconfig", "want a file"}},
+		"flag of a command":   {[]string{"-output=json"}, []string{"-output"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -88,7 +88,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestMistakes: a program that is put together wrongly is an error, and no panic.
+// TestMistakes checks that a wrong configuration of an operator is an error, not a panic.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	filtered := func() operator.Operator {
@@ -143,7 +143,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestManagerOptions: what the flags and the declarations ask for arrives at the manager.
+// TestManagerOptions checks that flags and declarations set the options of the manager.
 func TestManagerOptions(t *testing.T) {
 	t.Parallel()
 	selector := labels.SelectorFromSet(labels.Set{"a": "b"})
@@ -152,7 +152,7 @@ func TestManagerOptions(t *testing.T) {
 	o.Controllers = []*controller.Controller{controller.NewSingleton("library", library{}).Reads(&corev1.Secret{}, controller.Filter(client.MatchingLabelsSelector{Selector: selector}, client.InNamespace("a"))).
 		Reads(&corev1.ConfigMap{}, controller.Filter(client.InNamespace("a"))).Build()}
 	var got manager.Options
-	o.Manager = func(m *manager.Options) { got = *m; m.HealthProbeBindAddress = "none" } // ends the run
+	o.Manager = func(m *manager.Options) { got = *m; m.HealthProbeBindAddress = "none" } // not valid, so the run ends here
 	err := o.Run(t.Context(), []string{
 		"-leader-elect", "--leader-election-namespace=home", "-metrics-bind-address", "127.0.0.1:8080", "-namespaces=b,a,b",
 	}, io.Discard, io.Discard)
@@ -192,7 +192,7 @@ func run(t *testing.T, o operator.Operator, args ...string) string {
 	return out.String()
 }
 
-// TestUsage: -h is no error and lists commands and flags.
+// TestUsage checks that -h lists commands and flags without an error.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	o := libraryOperator()
@@ -209,7 +209,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestDescribe: flag and command print the same page, without a cluster.
+// TestDescribe checks that flag and command print the same page without a cluster.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	o := libraryOperator()
@@ -238,7 +238,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestRightsOfNamespaces: an operator that is restricted to namespaces has its rights there alone.
+// TestRightsOfNamespaces checks that an operator that is restricted to namespaces has permissions only there.
 func TestRightsOfNamespaces(t *testing.T) {
 	t.Parallel()
 	o := libraryOperator()
@@ -295,7 +295,7 @@ func TestRightsOfNamespaces(t *testing.T) {
 	}
 }
 
-// TestScheme: the scheme has the kinds of the operator and those of client-go.
+// TestScheme checks that the scheme has the kinds of the operator and those of client-go.
 func TestScheme(t *testing.T) {
 	t.Parallel()
 	o := libraryOperator()

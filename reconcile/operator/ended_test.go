@@ -23,7 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 )
 
-// output is what a running operator logs.
+// output records the log of a running operator.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -41,7 +41,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// last is the last line, which has to be JSON.
+// last returns message and error of the last line, which must be JSON.
 func (o *output) last(t *testing.T) (message, problem string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(o.String()), "\n")
@@ -65,7 +65,7 @@ func requireLast(t *testing.T, logs *output, parts ...string) {
 	}
 }
 
-// TestUnsyncedKind: the last line names the kind that cannot be listed, and the permission, although other kinds have waited, too.
+// TestUnsyncedKind checks that the last log line names the kind that cannot be listed and the missing permission.
 func TestUnsyncedKind(t *testing.T) {
 	env.Require(t)
 	namespace := env.Namespace(t)
@@ -99,7 +99,7 @@ func TestUnsyncedKind(t *testing.T) {
 	}
 }
 
-// TestLostLease: the last line says why the lease is lost.
+// TestLostLease checks that the last log line contains the reason for the loss of the lease.
 func TestLostLease(t *testing.T) {
 	env.Require(t)
 	namespace := env.Namespace(t)
@@ -139,7 +139,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestAwayAtStart: a start while the API server is away says so.
+// TestAwayAtStart checks the error of a start while the API server is unavailable.
 func TestAwayAtStart(t *testing.T) {
 	t.Parallel()
 	o, logs := widgets("one"), &output{}
@@ -151,7 +151,7 @@ func TestAwayAtStart(t *testing.T) {
 	requireLast(t, logs, "the API server http://127.0.0.1:1 does not answer", "connection refused")
 }
 
-// TestCancelledWrites: a write that the end of the process cancels is no error in the log.
+// TestCancelledWrites checks that a write that is canceled by the end of the process is not logged as an error.
 func TestCancelledWrites(t *testing.T) {
 	env.Require(t)
 	namespace := env.Namespace(t)
@@ -185,7 +185,7 @@ func TestCancelledWrites(t *testing.T) {
 	}
 }
 
-// TestChangedLogLevel: the metrics server has the level of the log, for accounts that may get and update it.
+// TestChangedLogLevel checks that accounts with the permission can read and set the log level over the metrics server.
 func TestChangedLogLevel(t *testing.T) {
 	env.Require(t)
 	namespace, metrics := env.Namespace(t), free(t)

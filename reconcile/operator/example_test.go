@@ -24,7 +24,7 @@ func (library) PlanResources(context.Context, reconcile.ReconcileContext[*contro
 	return reconcile.PlanResult{}, nil
 }
 
-// libraryOperator is the whole program; its main function is libraryOperator().Main().
+// libraryOperator is the entire program. Its main function calls libraryOperator().Main().
 func libraryOperator() operator.Operator {
 	return operator.Operator{
 		Name:      "library",
@@ -35,7 +35,7 @@ func libraryOperator() operator.Operator {
 	}
 }
 
-// The page of an operator has the rights that its process needs, those of the leader election included.
+// The page of an operator contains the permissions of its process, including those for leader election.
 func ExampleOperator_Page() {
 	page, err := libraryOperator().Page()
 	if err != nil {
@@ -53,7 +53,7 @@ func ExampleOperator_Page() {
 	// [events.k8s.io] [events] [create patch]
 }
 
-// A test runs the operator with the arguments of a command line. What is wrong with them is an error.
+// A test runs the operator with command-line arguments. A wrong argument is an error.
 func ExampleOperator_Run() {
 	err := libraryOperator().Run(context.Background(), []string{"-webhook-port=many"}, os.Stdout, io.Discard)
 	fmt.Println(err)

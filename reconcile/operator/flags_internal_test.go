@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestFlagsAreDocumented: docs/operations.md has every command and every flag, save for those of the zap package.
+// TestFlagsAreDocumented checks that docs/operations.md lists every command and every flag, except those of the zap package.
 func TestFlagsAreDocumented(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("../../docs/operations.md")

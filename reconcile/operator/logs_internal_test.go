@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// lines are the level and the message of each line, with what is not JSON as it is.
+// lines returns level and message of each JSON line, and other lines unchanged.
 func lines(text string) (found []string) {
 	for line := range strings.Lines(text) {
 		var entry struct{ Level, Msg, Stacktrace string }
@@ -33,7 +33,7 @@ func lines(text string) (found []string) {
 	return found
 }
 
-// TestLogs: lines without content are left out, and what the end of the process has cancelled is no error.
+// TestLogs checks that lines without content are dropped, and that calls that the end of the process canceled are not errors.
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -59,7 +59,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestLogLevel: the level is read and set at run time, as the flag is.
+// TestLogLevel checks that the level can be read and set at run time, with the same values as the flag.
 func TestLogLevel(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -68,7 +68,7 @@ func TestLogLevel(t *testing.T) {
 		method, body string
 		status       int
 		want         string
-		shown        int // of the lines of the levels 0, 1 and 5
+		shown        int // number of shown lines, of one each with the levels 0, 1 and 5
 	}{
 		{http.MethodGet, "", http.StatusOK, "debug\n", 2},
 		{http.MethodPut, "info\n", http.StatusOK, "info\n", 1},
@@ -92,7 +92,7 @@ func TestLogLevel(t *testing.T) {
 	}
 }
 
-// TestFlagsOfCommands: -h of a command lists the flags that it uses.
+// TestFlagsOfCommands checks that -h of a command lists the flags that it uses.
 func TestFlagsOfCommands(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ has, hasNot string }{
@@ -112,7 +112,7 @@ func TestFlagsOfCommands(t *testing.T) {
 	}
 }
 
-// TestVersion: the version of the program is printed without controllers.
+// TestVersion checks that the command version works without controllers.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"version"}, {"-version"}, {"--version"}} {
@@ -126,7 +126,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestLostLease: why the lease is lost.
+// TestLostLease checks the reported reason for the loss of the lease.
 func TestLostLease(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// TestAccess: whoever has no token that may get the path reads nothing, and an answer is remembered for a while, unless it was no.
+// TestAccess checks that only a token with permission to get the path reads metrics, and that only positive decisions are cached.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	now, asked := time.Now(), 0

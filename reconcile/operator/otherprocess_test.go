@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// TestOtherProcess: a process without leader election reports the holder of the operator's lease.
+// TestOtherProcess checks that a process without leader election reports the holder of the operator's lease.
 func TestOtherProcess(t *testing.T) {
 	t.Parallel()
 	namespace := env.Namespace(t)

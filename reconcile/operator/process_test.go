@@ -33,7 +33,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
-// env is the API server of the tests. Its widgets exist in namespaces and, as another kind, in the cluster.
+// env is the API server of the tests. It serves a namespaced and a cluster-scoped kind of widgets.
 var env = &environment.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{widget.CRD(), clusterWidget()}}
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,7 @@ func clusterWidget() *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// global is a widget without a namespace.
+// global is a cluster-scoped widget.
 type global struct{ widget.Widget }
 
 func (g *global) DeepCopyObject() runtime.Object {
@@ -66,7 +66,7 @@ func addGlobal(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// noted is a reconciler whose widgets become a ConfigMap with the name of the instance that made it, and which lists the Secrets it sees.
+// noted plans a ConfigMap for each widget with the name of its instance and the names of the Secrets that it listed.
 type noted[T reconcile.Owner] struct{ instance string }
 
 func (noted[T]) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc reconcile.ReconcileContext[T]) reconcile.FetchResult[*corev1.SecretList] {
@@ -90,9 +90,9 @@ func (n noted[T]) PlanResources(
 	return plan, nil
 }
 
-// widgets is an operator of widgets that connects to the API server of the tests.
+// widgets returns an operator of widgets that connects to the API server of the tests.
 func widgets(instance string) operator.Operator {
-	again := true // several instances in one process
+	again := true // allows several instances in one process
 	return operator.Operator{
 		Name:        "widgets",
 		LeaseName:   "widgets.example.com",
@@ -135,7 +135,7 @@ func eventually(t *testing.T, what string, done func() bool) time.Duration {
 	return time.Since(began)
 }
 
-// free returns an address of this machine that nobody listens at.
+// free returns an address of this machine with an unused port.
 func free(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -177,7 +177,7 @@ func newWidget(namespace, name string) *widget.Widget {
 	return &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 }
 
-// made returns the ConfigMap of a widget, nil when there is none.
+// made returns the ConfigMap of a widget, or nil if it does not exist.
 func made(t *testing.T, owner *widget.Widget) *corev1.ConfigMap {
 	t.Helper()
 	child := &corev1.ConfigMap{}
@@ -190,7 +190,7 @@ func made(t *testing.T, owner *widget.Widget) *corev1.ConfigMap {
 	return child
 }
 
-// TestRun: the process serves health, readiness and metrics, its controllers work, and the declared filter is installed.
+// TestRun checks that the process serves health, readiness and metrics, runs its controllers, and uses the declared filter.
 func TestRun(t *testing.T) {
 	namespace, probes, metrics := env.Namespace(t), free(t), free(t)
 	secret := func(name string, labels map[string]string) *corev1.Secret {
@@ -224,7 +224,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestHandOver: a leader that is stopped gives its lease back, and the standby works long before the lease would have run out.
+// TestHandOver checks that a stopped leader releases its lease, and that the standby takes over long before the lease expires.
 func TestHandOver(t *testing.T) {
 	namespace, ctx := env.Namespace(t), t.Context()
 	args := []string{"-leader-elect", "-leader-election-namespace=" + namespace, "-namespaces=" + namespace, "-health-probe-bind-address"}
@@ -257,7 +257,7 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestNamespaces: with -namespaces owners elsewhere are not touched.
+// TestNamespaces checks that with -namespaces, owners in other namespaces are not reconciled.
 func TestNamespaces(t *testing.T) {
 	mine, also, other := env.Namespace(t), env.Namespace(t), env.Namespace(t)
 	foreign := newWidget(other, "foreign")
@@ -277,7 +277,7 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestNamespacesOfClusterOwners: owners without a namespace cannot be restricted to some.
+// TestNamespacesOfClusterOwners checks that -namespaces is rejected for cluster-scoped owners.
 func TestNamespacesOfClusterOwners(t *testing.T) {
 	env.Require(t)
 	o := widgets("global")
@@ -290,7 +290,7 @@ func TestNamespacesOfClusterOwners(t *testing.T) {
 	}
 }
 
-// TestWebhooksNeedCertificates: the error names the flag and the file.
+// TestWebhooksNeedCertificates checks that the error names the flag and the file.
 func TestWebhooksNeedCertificates(t *testing.T) {
 	env.Require(t)
 	o := widgets("webhooks")

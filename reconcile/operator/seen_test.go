@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/operator"
 )
 
-// TestExplainAndPreview: the running operator explains its owners when it is asked to serve that, and another process says what it would do.
+// TestExplainAndPreview checks that a running operator can serve explanations of its owners, and that another process can preview its writes.
 func TestExplainAndPreview(t *testing.T) {
 	namespace, metrics := env.Namespace(t), free(t)
 	run := func(args ...string) (string, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// TestShards: the processes of shards divide the owners, and each shard has a lease. A process with a shard and one without do not start
-// beside each other. Fewer shards reconcile all owners, and the process of a removed shard none.
+// TestShards checks that the processes divide the owners, and that each shard has a lease. A process with a shard and one without do not start
+// concurrently. After the removal of a shard, the remaining shards reconcile all owners, and its process none.
 func TestShards(t *testing.T) {
 	const owners = 12
 	namespace, ctx, c := env.Namespace(t), t.Context(), env.Client()

@@ -44,7 +44,7 @@ func as(user string) *rest.Config {
 }
 
 // TestAuditLogAgreesWithRequests sends one request of each kind and compares
-// what both ends recorded.
+// the records of client and server.
 func TestAuditLogAgreesWithRequests(t *testing.T) {
 	t.Parallel()
 
@@ -63,7 +63,7 @@ func TestAuditLogAgreesWithRequests(t *testing.T) {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "settings"}}
 	key := client.ObjectKeyFromObject(config)
 	start := time.Now()
-	// Each request, and the code that it is answered with.
+	// Each request, and its response code.
 	steps := []struct {
 		code int
 		send func() error
@@ -91,7 +91,7 @@ func TestAuditLogAgreesWithRequests(t *testing.T) {
 		}
 	}
 
-	// A request to a resource: discovery has a test of its own.
+	// Requests to resources. Another test covers discovery.
 	resources := environment.Asked(func(r requests.Request) bool { return r.Path == "" })
 
 	entries, err := log.Entries(user, resources)
@@ -102,11 +102,11 @@ func TestAuditLogAgreesWithRequests(t *testing.T) {
 	want := counted.Snapshot().WithoutInformers()
 	for i := range want {
 		if want[i].Verb == "apply" {
-			want[i].Verb = "patch" // to the API server
+			want[i].Verb = "patch" // the verb in the API server
 		}
 
 		if want[i].Verb == "create" {
-			want[i].Name = "settings" // which the API server finds in the body
+			want[i].Name = "settings" // the API server reads it from the body
 		}
 	}
 
@@ -134,8 +134,8 @@ func TestAuditLogAgreesWithRequests(t *testing.T) {
 	}
 }
 
-// TestAuditLogHasAWatchOnce reads the log while the watch goes on and when it
-// has ended.
+// TestAuditLogHasAWatchOnce reads the log during a watch and after its
+// end.
 func TestAuditLogHasAWatchOnce(t *testing.T) {
 	t.Parallel()
 
@@ -158,7 +158,7 @@ func TestAuditLogHasAWatchOnce(t *testing.T) {
 	}
 
 	first := begin()
-	// The API server logs the beginning when it has sent the header.
+	// The API server logs the start after it has sent the header.
 	entries := eventually(t, log, func(e environment.AuditEntries) bool { return len(e) == 1 }, user)
 	if !entries[0].Informer || entries[0].Verb != "watch" || entries[0].Code != http.StatusOK {
 		t.Errorf("the watch is logged as %+v", entries[0])
@@ -182,7 +182,7 @@ func TestAuditLogHasAWatchOnce(t *testing.T) {
 
 	second()
 
-	// A reader of its own tells when the end of the second is logged.
+	// Another reader waits until the end of the second watch is logged.
 	other := auditLog(t)
 	eventually(t, other, func(e environment.AuditEntries) bool {
 		return len(e) == 2 && e[1].Completed.After(begun[1].Completed)

@@ -50,7 +50,7 @@ func TestAuditLogErrors(t *testing.T) {
 // audit log, then with one, and stops it.
 func TestAuditLogEndsWithTheEnvironment(t *testing.T) {
 	t.Parallel()
-	auditLog(t) // skips where no API server is started
+	auditLog(t) // skips the test if no API server is started
 
 	var second environment.Environment
 

@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 )
 
-// TestRightsOfAccount plays an operator that is a few requests.
+// TestRightsOfAccount simulates an operator with a few requests.
 func TestRightsOfAccount(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +82,7 @@ func TestRightsOfAccount(t *testing.T) {
 	check("with all permissions used", nil)
 }
 
-// TestMissingPermissions plays an operator that asks for what it may not do.
+// TestMissingPermissions simulates an operator that sends requests without permission.
 func TestMissingPermissions(t *testing.T) {
 	t.Parallel()
 

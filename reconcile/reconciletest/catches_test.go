@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
-// faulty are operators with one fault each, and the check that has to name it.
+// faulty lists operators with one fault each, and the check that must find it.
 func faulty() map[string]map[trait]check.Check {
 	return map[string]map[trait]check.Check{
 		"drift and watches": {
@@ -24,7 +24,7 @@ func faulty() map[string]map[trait]check.Check {
 			"writes the children's finalizers":        "foreign",
 			"annotations replaced":                    "foreign",
 		},
-		"foreign writes during a pass": {
+		"foreign writes during a reconciliation": {
 			"finalizer patched":                                "foreign",
 			"entire owner written after a conflict":            "foreign",
 			"Job recreated while the old one is being deleted": "state",
@@ -75,7 +75,7 @@ func faulty() map[string]map[trait]check.Check {
 			"owner in another namespace":                         "quiet",
 			"cluster-scoped child of a namespaced owner":         "orphan",
 		},
-		"panics and passes that fail": {
+		"panics and failed reconciliations": {
 			"panics without its reference":       "panic",
 			"panics without a child":             "panic",
 			"fails although everything is ready": "rest",
@@ -104,7 +104,7 @@ func faulty() map[string]map[trait]check.Check {
 		"scaling": {
 			"scales down before a change": "damage",
 		},
-		"concurrent passes": {
+		"concurrent reconciliations": {
 			"owner of the pass stored in the reconciler": "state",
 			"skips while another pass runs":              "state",
 		},
@@ -122,7 +122,7 @@ func faulty() map[string]map[trait]check.Check {
 	}
 }
 
-// correct are operators that do something unusual, and nothing wrong.
+// correct lists operators that do something unusual but correct.
 func correct() []trait {
 	return []trait{
 		"", "annotation changed", "poll every ten seconds", "resync every ten hours", "expiry", "schedule of every hour",
@@ -135,7 +135,7 @@ func correct() []trait {
 	}
 }
 
-// TestCatches: each fault is named by the check that is there for it.
+// TestCatches checks that each fault is found by the check for it.
 func TestCatches(t *testing.T) {
 	t.Parallel()
 	for class, operators := range faulty() {
@@ -156,7 +156,7 @@ func TestCatches(t *testing.T) {
 	}
 }
 
-// TestCatchesNormalisedValues: a password that is drawn again is seen although the system hides it.
+// TestCatchesNormalisedValues checks that a regenerated password is found although the system normalises it.
 func TestCatchesNormalisedValues(t *testing.T) {
 	t.Parallel()
 	system := appSystem("new password for each change")
@@ -171,7 +171,7 @@ func TestCatchesNormalisedValues(t *testing.T) {
 	}
 }
 
-// TestUnusual: nothing is found where nothing is wrong.
+// TestUnusual checks that correct operators have no findings.
 func TestUnusual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -185,7 +185,7 @@ func TestUnusual(t *testing.T) {
 			switch one {
 			case "schedule of every hour", "schedule of every minute":
 				system.Cases = 20
-				system.Outlives = []string{"ConfigMap default/web-1*"} // which times are missed is up to the faults
+				system.Outlives = []string{"ConfigMap default/web-1*"} // the faults determine which times are missed
 			case "object claimed by the first owner":
 				system.Outlives = []string{"ConfigMap default/first"}
 			case "seeds its settings":

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// applies sends an apply of a manager.
+// applies sends an apply as a field manager.
 func (w *recorder) applies(ctx context.Context, by string, u *unstructured.Unstructured, opts ...client.ApplyOption) {
 	w.does(ctx, by+" applies", u, func() error {
 		configuration := client.ApplyConfigurationFromUnstructured(u.DeepCopy())
@@ -80,7 +80,7 @@ func applySequences() []conformance {
 			w.ownership(ctx, u)
 			w.applies(ctx, "one", set(u, int64(2), "spec", "count"))
 			with := set(u, int64(2), "spec", "count")
-			// The API server stores a new version of the same if the second has changed since, so nobody tells of that one.
+			// The API server stores a new resourceVersion of the same content if the second has changed, so the version is not compared.
 			configuration := client.ApplyConfigurationFromUnstructured(set(with, "s", "status", "state"))
 			w.log("another manager applies a status: %s", answer(w.Apply(ctx, configuration, client.FieldOwner("one"))))
 			w.shows(ctx, u, "status", "state")

@@ -48,7 +48,7 @@ func deleteSequences() []conformance {
 			w.does(ctx, "the other object", other, func() error { return nil })
 		}},
 		{name: "propagation", known: []difference{
-			// The garbage collector takes this finalizer off when the dependents are gone.
+			// The garbage collector removes this finalizer after the dependents are deleted.
 			{
 				fake: "delete in the foreground: ok; deleted",
 				real: "delete in the foreground: ok; new version, generation +1, being deleted with grace 0",

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// kindSequences create one object of each everyday kind and compare what the clusters make of it: the defaults, and whether
-// its generation is counted and its status is a subresource.
+// kindSequences creates one object of each common kind and compares the results: the defaults, and whether
+// the kind has a generation and a status subresource.
 func kindSequences() []conformance {
 	const template = `template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, ports: [{containerPort: 80}],
   env: [{name: E, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], livenessProbe: {httpGet: {port: 80}},
@@ -54,7 +54,7 @@ func kindSequences() []conformance {
 	return baselines
 }
 
-// leaves says everything that is in an object, a line for each scalar, without what every object has.
+// leaves returns one line for each scalar of an object, without the metadata that all objects have.
 func (w *recorder) leaves(path string, value any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -74,9 +74,9 @@ func (w *recorder) leaves(path string, value any) {
 		for i := range v {
 			w.leaves(fmt.Sprintf("%s[%d]", path, i), v[i])
 		}
-	case nil: // the fake API server keeps none
+	case nil: // the fake API server does not store null
 	default:
-		if path == ".spec.clusterIP" || path == ".spec.clusterIPs[0]" { // of the server's range of addresses
+		if path == ".spec.clusterIP" || path == ".spec.clusterIPs[0]" { // from the server's range of addresses
 			v = "assigned"
 		}
 		w.log("%s: %v", path, v)

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
 )
 
-// strictDefinition has a rule of every sort that a schema may have.
+// strictDefinition has each kind of rule that a schema can contain.
 const strictDefinition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -91,12 +91,12 @@ func definition(text string) *apiextensionsv1.CustomResourceDefinition {
 
 func strictCRD() *apiextensionsv1.CustomResourceDefinition { return definition(strictDefinition) }
 
-// gateCRD is the strict definition under another name: a sequence makes it stricter on its way.
+// gateCRD is the strict definition under another name. A sequence makes it stricter.
 func gateCRD() *apiextensionsv1.CustomResourceDefinition {
 	return definition(strings.NewReplacer("Valve", "Gate", "valve", "gate").Replace(strictDefinition))
 }
 
-// stricter takes a value out of the enum of the sides, and makes the labels shorter.
+// stricter removes a value from the enum of the sides, and shortens the maximum length of labels.
 func stricter(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	fields := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
 	spec := fields["spec"]
@@ -111,7 +111,7 @@ func stricter(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.Cu
 	return crd
 }
 
-// schemaSequences are those of the rules that a definition has.
+// schemaSequences tests the rules of a CRD.
 func schemaSequences() []conformance {
 	create := func(ctx context.Context, w *recorder, what string, value any, fields ...string) {
 		u := w.object(aValve)
@@ -203,7 +203,7 @@ func schemaSequences() []conformance {
 	}
 }
 
-// ratcheted changes an object that a stricter definition makes invalid: unchanged fields are accepted.
+// ratcheted changes an object that a stricter CRD makes invalid. Unchanged fields are accepted.
 func ratcheted(ctx context.Context, w *recorder) {
 	u := set(w.object(strings.ReplaceAll(aValve, "Valve", "Gate")), map[string]any{
 		"size": "small", "label": "abcdef", "tags": []any{"old"},
@@ -235,7 +235,7 @@ func ratcheted(ctx context.Context, w *recorder) {
 	update("remove the finalizer", []any{}, "metadata", "finalizers")
 }
 
-// redefine changes the definition of a kind, and waits until the cluster judges an object by it.
+// redefine changes the CRD of a kind, and waits until the cluster validates objects with it.
 func (w *recorder) redefine(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition, judged *unstructured.Unstructured, accepted bool) {
 	w.t.Helper()
 	if w.cluster.Fake != nil {

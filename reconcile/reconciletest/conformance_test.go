@@ -21,17 +21,17 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 )
 
-// conformance is one sequence that runs on both API servers. Its results are recorded line by line, and the lines have
-// to be the same, but for the differences that are known.
+// conformance is a sequence of requests that runs on both API servers. The recorded lines must
+// be equal, except for known differences.
 //
-// Garbage collection is no part of it: an API server alone has none, and the kit simulates it on both.
+// Garbage collection is not covered: an API server has none, and the kit simulates it on both.
 type conformance struct {
 	name     string
 	sequence func(ctx context.Context, w *recorder)
 	known    []difference
 }
 
-// difference is a line of the fake API server in the place of one of a real server; "" is no line. When it no longer occurs, the test fails.
+// difference is a line of the fake API server that replaces one of a real server; "" is no line. If it no longer occurs, the test fails.
 type difference struct{ fake, real string }
 
 // TestConformance runs the same sequences on the fake and on a real API server.
@@ -49,7 +49,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// conforms returns unknown differences, and known ones that do not occur.
+// conforms returns an error for unknown differences and for known ones that do not occur.
 func conforms(known []difference, fake, server []string) (problems []string) {
 	fake = slices.Clone(fake)
 	for _, d := range known {
@@ -73,14 +73,14 @@ func conforms(known []difference, fake, server []string) (problems []string) {
 	return problems
 }
 
-// The list of known differences is held to the truth from both sides.
+// TestConformanceReportsDifferences checks that unknown differences and obsolete known differences are reported.
 func TestConformanceReportsDifferences(t *testing.T) {
 	t.Parallel()
 	other := []difference{{fake: "b", real: "x"}}
 	for name, c := range map[string]struct {
 		known      []difference
 		fake, real []string
-		want       string // "" is none
+		want       string // "" means no error
 	}{
 		"the same":                                 {nil, []string{"a", "b"}, []string{"a", "b"}, ""},
 		"a new difference":                         {nil, []string{"a", "b"}, []string{"a", "x"}, "differs"},
@@ -134,7 +134,7 @@ func (w *recorder) log(format string, args ...any) {
 	w.lines = append(w.lines, line)
 }
 
-// object is one in the namespace of the cluster.
+// object returns an object in the namespace of the cluster.
 func (w *recorder) object(text string) *unstructured.Unstructured {
 	w.t.Helper()
 	u := &unstructured.Unstructured{}
@@ -149,7 +149,7 @@ func (w *recorder) object(text string) *unstructured.Unstructured {
 	return u
 }
 
-// live is the object as the cluster has it, nil when it is not there.
+// live returns the stored object, or nil if it does not exist.
 func (w *recorder) live(ctx context.Context, u *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{}
 	out.SetGroupVersionKind(u.GroupVersionKind())
@@ -174,7 +174,7 @@ func (w *recorder) does(ctx context.Context, what string, u *unstructured.Unstru
 	return after
 }
 
-// answer is the reason and the code of an error: messages are for people and differ from version to version.
+// answer returns reason and code of an error. Messages are not compared, because they differ between versions.
 func answer(err error) string {
 	if err == nil {
 		return "ok"
@@ -222,7 +222,7 @@ func deleting(u *unstructured.Unstructured) string {
 	return ", being deleted with grace " + grace
 }
 
-// shows reports what is in fields of the object, as JSON.
+// shows records fields of the object as JSON.
 func (w *recorder) shows(ctx context.Context, u *unstructured.Unstructured, fields ...string) {
 	live := w.live(ctx, u)
 	if live == nil {
@@ -240,7 +240,7 @@ func (w *recorder) shows(ctx context.Context, u *unstructured.Unstructured, fiel
 	w.log("%s is %s", strings.Join(fields, "."), data)
 }
 
-// ownership reports who owns what.
+// ownership records the owned fields of each manager.
 func (w *recorder) ownership(ctx context.Context, u *unstructured.Unstructured) {
 	live := w.live(ctx, u)
 	var lines []string

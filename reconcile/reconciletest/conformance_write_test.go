@@ -15,7 +15,7 @@ const (
 	aWidget   = `{apiVersion: test.reconcilekit.dev/v1, kind: Widget, metadata: {name: a}, spec: {count: 1}}`
 )
 
-// writer is the field manager of writes that are no applies: without a name the clusters make up different ones.
+// writer is the field manager of writes other than applies. Without it, the two API servers choose different names.
 var writer = client.FieldOwner("writer")
 
 func set(u *unstructured.Unstructured, value any, fields ...string) *unstructured.Unstructured {

@@ -12,19 +12,19 @@ import (
 
 func TestConvergePasses(t *testing.T) {
 	t.Parallel()
-	t.Run("a controller of the SDK", func(t *testing.T) {
+	t.Run("with the library", func(t *testing.T) {
 		t.Parallel()
 		system := shopSystem()
 		system.Optional = []schema.GroupKind{{Kind: "Service"}}
 		reconciletest.Converge(t, system)
 	})
-	t.Run("a controller without it", func(t *testing.T) {
+	t.Run("without the library", func(t *testing.T) {
 		t.Parallel()
 		reconciletest.Converge(t, plainSystem(noBug))
 	})
 }
 
-// Each reconciler has one fault and is caught by the check that is there for it.
+// TestConvergeCatches checks that the fault of each reconciler is found by the check for it.
 func TestConvergeCatches(t *testing.T) {
 	t.Parallel()
 	for b, check := range map[bug]check.Check{

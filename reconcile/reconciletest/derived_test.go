@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
-// prices is the prices of ConfigMaps, sorted.
+// prices derives the sorted prices of ConfigMaps.
 var prices = &reconcile.Derivation[*corev1.ConfigMap, []string]{
 	Name: "prices", List: &corev1.ConfigMapList{},
 	Each: func(o *corev1.ConfigMap) []string { return []string{o.Data["price"]} },
@@ -31,9 +31,9 @@ var prices = &reconcile.Derivation[*corev1.ConfigMap, []string]{
 	},
 }
 
-// tag writes the prices of what is on sale into one ConfigMap for each owner.
+// tag plans a ConfigMap with the prices for each owner.
 type tag struct {
-	past client.Reader // where it reads the value past the reader of the pass, which has no watch; nil for the reader of the pass
+	past client.Reader // a reader without a watch; nil uses the reader of the reconciliation
 }
 
 type priced struct {
@@ -76,7 +76,7 @@ func tagSystem(unwatched bool) reconciletest.System {
 	}
 }
 
-// An operator that reads a derived value of a selection converges whatever goes wrong.
+// TestConvergeWithADerivedRead checks that an operator with a derived value of a selection has no findings.
 func TestConvergeWithADerivedRead(t *testing.T) {
 	t.Parallel()
 	s := tagSystem(false)
@@ -84,7 +84,7 @@ func TestConvergeWithADerivedRead(t *testing.T) {
 	reconciletest.Converge(t, s)
 }
 
-// A derived value that is read past its watch is caught, as any other read is that has none.
+// TestCatchesADerivedReadWithoutAWatch checks that a derived value without a watch is found.
 func TestCatchesADerivedReadWithoutAWatch(t *testing.T) {
 	t.Parallel()
 	const watch check.Check = "watch"

@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// randomNames are the work of the traits about children whose names the operator draws itself.
+// randomNames implements the traits about children with random names that the operator chooses.
 func randomNames() map[trait]work {
 	return map[trait]work{
 		"name remembered in an annotation": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
@@ -64,7 +64,7 @@ const chosenName = "test/name"
 
 func draw() string { return strings.ToLower(rand.Text())[:6] }
 
-// chosen makes a ConfigMap of a name that is drawn once, and is remembered before there is anything of that name.
+// chosen creates a ConfigMap with a random name. The name is stored before the ConfigMap is created.
 func (a *app) chosen(ctx context.Context, w *widget.Widget, known func() string, remember func(string) error) (ctrl.Result, error) {
 	if !w.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
@@ -77,7 +77,7 @@ func (a *app) chosen(ctx context.Context, w *widget.Widget, known func() string,
 	return ctrl.Result{}, a.named(ctx, w, known())
 }
 
-// named makes a ConfigMap of a name.
+// named creates a ConfigMap with the name.
 func (a *app) named(ctx context.Context, w *widget.Widget, name string) error {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
 	_, err := controllerutil.CreateOrUpdate(ctx, a.Client, config, func() error {
@@ -85,7 +85,7 @@ func (a *app) named(ctx context.Context, w *widget.Widget, name string) error {
 		return controllerutil.SetControllerReference(w, config, a.Scheme())
 	})
 	if apierrors.IsAlreadyExists(err) {
-		return client.IgnoreAlreadyExists(err) // the cache is behind, and an event comes
+		return client.IgnoreAlreadyExists(err) // the cache is stale, and an event follows
 	}
 	return err
 }

@@ -30,7 +30,7 @@ var env = &environment.Environment{
 	Audit:            true,
 }
 
-// stage tells a copy of this test binary which environment to play.
+// stage names the environment variable that selects the environment of a copy of this test binary.
 const stage = "RECONCILETEST_STAGE"
 
 func TestMain(m *testing.M) {
@@ -112,8 +112,8 @@ func TestNamespaceIsFreshAndDeleted(t *testing.T) {
 	}
 }
 
-// TestServiceAccountConfig proves that the token is the account's and that the
-// administrator's certificate does not come along.
+// TestServiceAccountConfig checks that the token belongs to the account and that the
+// administrator's certificate is not included.
 func TestServiceAccountConfig(t *testing.T) {
 	t.Parallel()
 
@@ -216,7 +216,7 @@ func TestStartErrors(t *testing.T) {
 	}
 }
 
-// TestWithoutControlPlane runs this binary again on a machine without one.
+// TestWithoutControlPlane runs this binary again without a control plane.
 func TestWithoutControlPlane(t *testing.T) {
 	t.Parallel()
 
@@ -254,7 +254,7 @@ func TestWithoutControlPlane(t *testing.T) {
 }
 
 // TestGivenKubeconfigWins points a second environment at the API server of the
-// first, with a folder that has no binaries.
+// first, with an empty folder for binaries.
 func TestGivenKubeconfigWins(t *testing.T) {
 	env.Require(t)
 

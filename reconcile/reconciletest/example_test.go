@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// places is a reconciler of claims, each of which gets a ConfigMap that says where its content is saved.
+// places reconciles PersistentVolumeClaims. Each gets a ConfigMap with the location of its backup.
 type places struct{}
 
 type claim = reconcile.ReconcileContext[*corev1.PersistentVolumeClaim]
@@ -31,11 +31,11 @@ func (places) PlanResources(_ context.Context, rc claim, _ struct{}) (plan recon
 	return plan, nil
 }
 
-// The whole test of a controller.
+// This is the entire test of a controller.
 func ExampleConverge() {
-	t := exampleT // of the test function
+	t := exampleT // the parameter of the test function
 	reconciletest.Converge(t, reconciletest.System{
-		Setup: func(mgr ctrl.Manager) error { // what main calls with its manager
+		Setup: func(mgr ctrl.Manager) error { // the setup that main calls, too
 			return controller.New("places", places{}).Owns(&corev1.ConfigMap{}).Build().SetupWithManager(mgr)
 		},
 		Scheme: clientscheme.Scheme,

@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/search"
 )
 
-// NewCluster is the cluster of a system, fake or real.
+// NewCluster returns the fake or real cluster of a system.
 func NewCluster(ctx context.Context, described System, namespace string) (*cluster.Cluster, error) {
 	described.Setup = func(manager.Manager) error { return nil }
 	described.Owners = []client.Object{nil}
@@ -23,7 +23,7 @@ func NewCluster(ctx context.Context, described System, namespace string) (*clust
 	return cluster.New(ctx, system, namespace)
 }
 
-// ExploreUntil is Explore that ends with the first finding of a check.
+// ExploreUntil is like Explore, but ends with the first finding of a check.
 func ExploreUntil(ctx context.Context, system System, check finding.Check) (*Exploration, error) {
 	return search.ExploreUntil(ctx, system, func(f Finding) bool { return f.Check == check })
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-const drawnOnServer = 12 // cases of each baseline that are played on the real API server
+const drawnOnServer = 12 // number of cases of each baseline that run on the real API server
 
-// The same faults in the fake API server and on a real API server: the operator sends the same writes, and the cluster ends as it does without
-// a fault. A difference is a mistake of the fake API server. The day draws the cases; RECONCILETEST_CASES=all plays all of them.
+// TestFaultsOnBothServers runs the same faults on the fake and on a real API server. The operator must send the same writes, and the final state must be that without
+// a fault. A difference is a bug of the fake API server. The date selects the cases; RECONCILETEST_CASES=all runs all of them.
 func TestFaultsOnBothServers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("repeats each case on an API server")
@@ -47,7 +47,7 @@ func TestFaultsOnBothServers(t *testing.T) {
 		}
 		cases := (&faults.Draw{System: base.system, Seed: seed}).Cases(base.baseline)
 		draw.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
-		// Stand-ins that wait for the operator to rest know that by the revision of the fake API server alone.
+		// Stand-ins that wait until the operator is idle need the revision of the fake API server.
 		cases = slices.DeleteFunc(cases, func(c baseline.Case) bool { return c.Final != c.Base.Last() || c.Spec.Variant.Slow })
 		if os.Getenv(reconciletest.EnvCases) != "all" {
 			cases = cases[:min(drawnOnServer, len(cases))]
@@ -63,7 +63,7 @@ func TestFaultsOnBothServers(t *testing.T) {
 					t.Errorf("writes (-fake +server):\n%s", diff)
 				}
 				if replaces(c) {
-					return // what somebody has put in the place of a child stays
+					return // an object that replaced a child is kept
 				}
 				if diff := cmp.Diff(plan.end, got.end); diff != "" {
 					t.Errorf("end on the server (-without the fault +with it):\n%s", diff)
@@ -73,18 +73,18 @@ func TestFaultsOnBothServers(t *testing.T) {
 	}
 }
 
-var applySetID = regexp.MustCompile(`applyset-[\w-]+-v1`) // made of the owner's namespace
+var applySetID = regexp.MustCompile(`applyset-[\w-]+-v1`) // derived from the owner's namespace
 
-// result is what became of a run in one of the two clusters, in the words of the namespace default.
+// result is the result of a run on one API server, with the namespace replaced by default.
 type result struct {
 	system   *description.Prepared
 	baseline *baseline.Baseline
 	writes   []string
-	happened bool // the fault has happened
+	happened bool // whether the fault happened
 	end      string
 }
 
-// executedOn plays the shop in the fake API server or on the real API server.
+// executedOn runs the shop on the fake or on the real API server.
 func executedOn(t *testing.T, server bool) func(t *testing.T, p run.Spec) result {
 	t.Helper()
 	s := shopSystem()
@@ -124,14 +124,14 @@ func executedOn(t *testing.T, server bool) func(t *testing.T, p run.Spec) result
 	}
 }
 
-// replaces reports whether somebody puts another object in the place of one that the operator deletes.
+// replaces reports whether another client replaces an object that the operator deletes.
 func replaces(c baseline.Case) bool {
 	return slices.ContainsFunc(c.Spec.Variant.Inject, func(n *transport.Injection) bool { return n.Fault == transport.FaultReplaced })
 }
 
-var inTest = regexp.MustCompile(" " + description.TestNamespace + "(/|#|$)") // in a request
+var inTest = regexp.MustCompile(" " + description.TestNamespace + "(/|#|$)") // matches the namespace in a request
 
-// injectedIn are faults of their own for a run in a namespace.
+// injectedIn returns a copy of the faults for a run in a namespace.
 func injectedIn(namespace string, all []*transport.Injection) []*transport.Injection {
 	out := make([]*transport.Injection, len(all))
 	for n, fault := range all {

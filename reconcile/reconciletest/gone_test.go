@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// exists reports whether the API server has the owner, and nobody has deleted it.
+// exists reports whether the owner exists in the API server and is not being deleted.
 func exists(ctx context.Context, live client.Reader, owner *widget.Widget) (bool, error) {
 	latest := &widget.Widget{}
 	if err := live.Get(ctx, client.ObjectKeyFromObject(owner), latest); err != nil {
@@ -22,8 +22,8 @@ func exists(ctx context.Context, live client.Reader, owner *widget.Widget) (bool
 	return latest.UID == owner.UID && latest.DeletionTimestamp.IsZero(), nil
 }
 
-// markWithoutReference makes a ConfigMap that garbage collection leaves alone, and deletes it with a finalizer. The cache of a process that has just started
-// may show an owner that is gone: who does not ask for it makes the ConfigMap again, and nobody takes it away.
+// markWithoutReference creates a ConfigMap without an owner reference, and deletes it with a finalizer. The cache of a process that has just started
+// may contain a deleted owner. Without a live read of the owner, the ConfigMap is created again and never deleted.
 func markWithoutReference(asks bool) work {
 	return func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 		mark, of := &corev1.ConfigMap{}, string(w.UID)

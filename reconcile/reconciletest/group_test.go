@@ -27,7 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
-// Three owners have one child in common, as a group of the SDK makes it; it has no owner that garbage collection knows.
+// TestConvergeWithSeveralOwners checks a group of three owners with one child, which has no owner reference.
 func TestConvergeWithSeveralOwners(t *testing.T) {
 	t.Parallel()
 	reconciletest.Converge(t, sharedSystem(func(mgr manager.Manager) error {
@@ -40,8 +40,8 @@ func TestConvergeWithSeveralOwners(t *testing.T) {
 	}))
 }
 
-// A reconciler that adds the part of each owner to the child, and never takes it out, is caught when one owner of several
-// goes.
+// TestConvergeFindsEntriesOfDeletedOwners checks that a reconciler that never removes the entry of a deleted owner
+// is found.
 func TestConvergeFindsEntriesOfDeletedOwners(t *testing.T) {
 	t.Parallel()
 	out, err := reconciletest.Explore(t.Context(), sharedSystem(func(mgr manager.Manager) error {
@@ -66,7 +66,7 @@ func sharedSystem(setup func(manager.Manager) error) reconciletest.System {
 		Change: func(o client.Object) {
 			w := o.(*widget.Widget)
 			if w.Name == "b" {
-				w.Spec.Ref = "h" // to another group
+				w.Spec.Ref = "h" // moves to another group
 			}
 			w.Spec.Count += 10
 		},
@@ -79,10 +79,10 @@ func sharedSystem(setup func(manager.Manager) error) reconciletest.System {
 	return system
 }
 
-// sums makes one ConfigMap of all widgets with the same ref.
+// sums plans one ConfigMap for all widgets with the same ref.
 type sums struct{}
 
-// sum is both what a pass of a group fetches and what it observes.
+// sum is the remote state and the observation of a group.
 type sum struct {
 	widgets reconcile.FetchResult[*widget.WidgetList]
 }
@@ -123,7 +123,7 @@ func (sums) PlanResources(
 	return plan, nil
 }
 
-// part tells each widget what became of its part.
+// part reports the outcome of each widget's part.
 type part struct{}
 
 type reading struct {
@@ -154,7 +154,7 @@ func (r reading) GetComponentHealth(context.Context) []health.Component {
 	return []health.Component{c}
 }
 
-// sharedReconciler puts the part of each widget into the ConfigMap of its ref, as people do it without groups.
+// sharedReconciler writes the part of each widget into the ConfigMap of its ref, without using a group.
 type sharedReconciler struct{ client.Client }
 
 func (s sharedReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {

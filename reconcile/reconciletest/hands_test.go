@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// foreignWrites are the work of the traits about what others, or other owners, have done in the meantime.
+// foreignWrites implements the traits about concurrent writes of other clients or for other owners.
 func foreignWrites() map[trait]work {
 	return map[trait]work{
 		"finalizer patched":                  finalizerPatched(false),
@@ -55,7 +55,7 @@ func foreignWrites() map[trait]work {
 			if len(entries) == 0 {
 				return ctrl.Result{}, nil
 			}
-			shared := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "first"}} // all are woken by it
+			shared := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "first"}} // its events enqueue all owners
 			_, err := controllerutil.CreateOrUpdate(ctx, a.Client, shared, func() error {
 				shared.Data, shared.OwnerReferences = entries, owners
 				return nil
@@ -65,7 +65,7 @@ func foreignWrites() map[trait]work {
 	}
 }
 
-// neighbours are all owners of the namespace of one.
+// neighbours returns all owners in the namespace of one.
 func (a *app) neighbours(ctx context.Context, o client.Object) []ctrl.Request {
 	var all widget.WidgetList
 	if a.List(ctx, &all, client.InNamespace(o.GetNamespace())) != nil {
@@ -78,7 +78,7 @@ func (a *app) neighbours(ctx context.Context, o client.Object) []ctrl.Request {
 	return out
 }
 
-// finalizerPatched adds a finalizer with a merge patch, which writes the whole list.
+// finalizerPatched adds a finalizer with a merge patch, which writes the entire list.
 func finalizerPatched(versioned bool) work {
 	return func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 		old := w.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a deep copy has the type of its original
@@ -98,8 +98,8 @@ func finalizerPatched(versioned bool) work {
 	}
 }
 
-// jobOfTheSpec deletes the Job of another spec and makes that of this one at once: as long as the old one is still going, nothing is made, and
-// nobody notices.
+// jobOfTheSpec deletes the Job of an old spec and immediately creates the new one. While the old Job is being deleted, the create fails
+// without an error.
 func jobOfTheSpec(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 	const done = "test/done"
 	if !w.DeletionTimestamp.IsZero() || w.Annotations[done] == w.Spec.Message {

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
-// TestInvariants: a rule of the user's own holds for every version that was stored, and is named when it does not.
+// TestInvariants checks that an invariant of the user is checked for each stored version, and that a violation is reported.
 func TestInvariants(t *testing.T) {
 	t.Parallel()
 	rules := reconciletest.System{

@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// witness is a test that is allowed to fail.
+// witness is a testing.TB that records failures.
 type witness struct {
 	testing.TB
 
@@ -34,7 +34,7 @@ func (w *witness) Errorf(format string, args ...any) {
 }
 func (w *witness) Error(args ...any) { w.failures = append(w.failures, fmt.Sprint(args...)) }
 
-// fails runs a check that has to fail with the text.
+// fails runs a check and requires that it fails with the text.
 func fails(t *testing.T, text string, check func(t testing.TB)) {
 	t.Helper()
 	w := &witness{TB: t}
@@ -47,7 +47,7 @@ func fails(t *testing.T, text string, check func(t testing.TB)) {
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	reconciletest.Steady(t, shopSystem(), reconciletest.Budget{})
-	fails(t, "list configmaps", func(t testing.TB) { // it lists its sources live in every pass
+	fails(t, "list configmaps", func(t testing.TB) { // the operator lists its sources live in each reconciliation
 		reconciletest.Steady(t, plainSystem(noBug), reconciletest.Budget{})
 	})
 	fails(t, "want at most 1 allocations", func(t testing.TB) {
@@ -55,7 +55,7 @@ func TestSteady(t *testing.T) {
 	})
 }
 
-// TestConvergeWithoutPasses checks that a system whose owners no controller selects fails.
+// TestConvergeWithoutPasses checks that Converge fails if no controller selects the owners.
 func TestConvergeWithoutPasses(t *testing.T) {
 	t.Parallel()
 	system := shopSystem()
@@ -168,7 +168,7 @@ func TestExampleConverge(t *testing.T) {
 	ExampleConverge()
 }
 
-// The CRD is left out, so the status is one value: conditions have to go, too, where they are no map list.
+// Without the CRD, the status is atomic. Conditions that are not in a map list must be removed, too.
 func TestConvergeWithoutACRD(t *testing.T) {
 	t.Parallel()
 	reconciletest.Converge(t, reconciletest.System{

@@ -16,8 +16,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// leftOut notes that the API server has failed for a child, and reports whether that is the second child of which this is true: the
-// process leaves it out from then on.
+// leftOut records that the API server returned an error for a child, and reports whether this is the second such child. The
+// process then ignores that child.
 func (a *app) leftOut(child string, err error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -28,7 +28,7 @@ func (a *app) leftOut(child string, err error) bool {
 	return a.known[child]
 }
 
-// record makes one object of a drawn name. That the cache does not show it yet is what the process knows by itself, and no other one.
+// record creates one object with a random name. Only the process that created it knows that the cache does not contain it yet.
 func (a *app) record(ctx context.Context, w *widget.Widget) error {
 	var made corev1.ConfigMapList
 	if err := a.List(ctx, &made, client.InNamespace(w.Namespace), client.MatchingLabels{"record": w.Name}); err != nil {
@@ -50,12 +50,12 @@ func (a *app) record(ctx context.Context, w *widget.Widget) error {
 	return err
 }
 
-// TestCatchesByOneCase: these faults show in one kind of case and in no other, and the case can be repeated by its name.
+// TestCatchesByOneCase checks faults that only one kind of case finds, and that the case can be repeated by its name.
 func TestCatchesByOneCase(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	t.Setenv(reconciletest.EnvSeed, "1") // which two requests fail in one run is drawn
+	t.Setenv(reconciletest.EnvSeed, "1") // the seed selects which two requests fail in one run
 	for fault, only := range map[trait]string{
 		"stops after three failures":             " several times of ",
 		"leaves out the second child that fails": ", and ",

@@ -21,10 +21,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// work is what an app does besides: a result that is not zero, or an error, ends the pass.
+// work is additional code of an app. A non-zero result or an error ends the reconciliation.
 type work func(ctx context.Context, a *app, owner *widget.Widget) (ctrl.Result, error)
 
-// extras are the work of the traits that have some.
+// extras maps traits to their additional code.
 func extras() map[trait]work {
 	return map[trait]work{
 		"object claimed by the first owner": func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {

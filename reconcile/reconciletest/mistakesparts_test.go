@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// alive is an error that counts only while the owner is not being deleted.
+// alive is an error that is ignored while the owner is being deleted.
 func alive(w *widget.Widget, err error) error {
 	if !w.DeletionTimestamp.IsZero() {
 		return nil
@@ -45,7 +45,7 @@ func jobsComplete(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// job makes a Job that is cleaned up ten minutes after it is done.
+// job creates a Job whose TTL is ten minutes.
 func (a *app) job(ctx context.Context, w *widget.Widget, name string) error {
 	ttl := int32(600)
 	job := &batchv1.Job{
@@ -69,7 +69,7 @@ func (a *app) job(ctx context.Context, w *widget.Widget, name string) error {
 	return nil
 }
 
-// cleanup holds the owner until what has to be done before it goes is done.
+// cleanup keeps the finalizer of the owner until the cleanup is done.
 func (a *app) cleanup(ctx context.Context, w *widget.Widget, do func() error) (ctrl.Result, error) {
 	if w.DeletionTimestamp.IsZero() {
 		if controllerutil.AddFinalizer(w, finalizer) {
@@ -87,7 +87,7 @@ func (a *app) cleanup(ctx context.Context, w *widget.Widget, do func() error) (c
 	return ctrl.Result{}, client.IgnoreNotFound(a.Update(ctx, w))
 }
 
-// generated makes a child with a generated name, unless one is found.
+// generated creates a child with a generated name, unless a child exists.
 func (a *app) generated(ctx context.Context, w *widget.Widget, reader client.Reader) error {
 	if !w.DeletionTimestamp.IsZero() {
 		return nil
@@ -104,7 +104,7 @@ func (a *app) generated(ctx context.Context, w *widget.Widget, reader client.Rea
 	return a.Create(ctx, child)
 }
 
-// going asks again while the settings are being deleted.
+// going requeues while the settings are being deleted.
 func (a *app) going(ctx context.Context, w *widget.Widget, after time.Duration) (ctrl.Result, error) {
 	config := &corev1.ConfigMap{}
 	err := a.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: w.Name + "-settings"}, config)
@@ -114,7 +114,7 @@ func (a *app) going(ctx context.Context, w *widget.Widget, after time.Duration) 
 	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
 
-// refer makes an object that refers to the owner, wherever it is.
+// refer creates an object with a reference to the owner in any namespace.
 func (a *app) refer(ctx context.Context, w *widget.Widget, obj client.Object) error {
 	if !w.DeletionTimestamp.IsZero() {
 		return nil
@@ -129,7 +129,7 @@ func (a *app) refer(ctx context.Context, w *widget.Widget, obj client.Object) er
 	return err
 }
 
-// drawn passes the password on.
+// drawn copies the random password.
 func (a *app) drawn(ctx context.Context, w *widget.Widget, use func(password string) error) (ctrl.Result, error) {
 	secret := &corev1.Secret{}
 	err := a.Get(ctx, client.ObjectKeyFromObject(w), secret)
@@ -139,7 +139,7 @@ func (a *app) drawn(ctx context.Context, w *widget.Widget, use func(password str
 	return ctrl.Result{}, use(string(secret.Data["password"]))
 }
 
-// careful counts the starts that did not come to an end, and does nothing any more after two of them.
+// careful counts starts that did not finish, and stops working after two of them.
 func (a *app) careful(ctx context.Context, w *widget.Widget) (ctrl.Result, error) {
 	const starts = "test/starts"
 	done := w.Status.ObservedGeneration == w.Generation
@@ -160,7 +160,7 @@ func (a *app) careful(ctx context.Context, w *widget.Widget) (ctrl.Result, error
 	}
 }
 
-// expire removes the settings a minute after the owner was made.
+// expire deletes the settings a minute after the creation of the owner.
 func (a *app) expire(ctx context.Context, owner *widget.Widget) (time.Duration, error) {
 	left := time.Minute - a.clock.Now().Sub(owner.CreationTimestamp.Time)
 	if left > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// shrinking is a shop whose owner is made smaller once the last ConfigMap is there.
+// shrinking is a shop whose owner is scaled down once the last ConfigMap exists.
 func shrinking() reconciletest.Scenario {
 	last := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}
 	s := reconciletest.Scenario{System: shopSystem(), Gone: []client.Object{last}}
@@ -52,7 +52,7 @@ func TestNeeds(t *testing.T) {
 	reconciletest.Needs(t, reconciletest.Without{Apply: true}, made)
 	reconciletest.Needs(t, reconciletest.Without{Apply: true}, plain)
 	reconciletest.Needs(t, reconciletest.Without{Prune: true}, shrinking)
-	for _, idle := range []reconciletest.Without{{Prune: true}, {Tracker: true}} { // nothing goes, and children lead to their owner
+	for _, idle := range []reconciletest.Without{{Prune: true}, {Tracker: true}} { // nothing is deleted, and children refer to their owner
 		fails(t, "the scenario passes without", func(t testing.TB) { reconciletest.Needs(t, idle, made) })
 	}
 	fails(t, "with the complete SDK: ConfigMap default/web-2 (-want +got)", func(t testing.TB) {

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// What no run reaches is printed: a test that passes has not shown more than it has tried.
+// TestNotes checks that code that no run reached is reported, because a passed test does not cover it.
 func TestNotes(t *testing.T) {
 	t.Setenv(reconciletest.EnvCase, "no fault, A")
 	system := appSystem("watches a Job that is never created")
@@ -36,7 +36,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A workload of another controller makes no owner ready; that an owner still says so from before may be meant, and is noted.
+// TestNoteOfForeignDependency checks that an owner that stays ready without a workload of another controller is noted, because this may be intended.
 func TestNoteOfForeignDependency(t *testing.T) {
 	t.Setenv(reconciletest.EnvCase, "A: steady state: another controller's Deployment.apps default/web")
 	got := explore(t, appSystem(""))

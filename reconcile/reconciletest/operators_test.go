@@ -34,25 +34,25 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// trait is one way in which an app differs from the plain one, right or wrong.
+// trait is a difference between an app and the plain one, correct or faulty.
 type trait string
 
 // app is a plain reconciler: a Deployment that rolls when a referenced ConfigMap changes, settings, and a Secret with a
-// password that is drawn once. It is Ready when its Deployment is.
+// random password. It is Ready when its Deployment is.
 type app struct {
 	client.Client
 	live   client.Reader
 	clock  clock.PassiveClock
 	events record.EventRecorder
 	trait  trait
-	extra  work // before anything else of a pass
+	extra  work // runs at the start of a reconciliation
 
 	mu       sync.Mutex
 	known    map[string]bool
 	failures map[string]int
-	outside  map[string]string // of the trait "external"
-	current  string            // of the trait "owner of the pass stored in the reconciler"
-	busy     sync.Mutex        // of the trait "skips while another pass runs"
+	outside  map[string]string // for the trait "external"
+	current  string            // for the trait "owner of the pass stored in the reconciler"
+	busy     sync.Mutex        // for the trait "skips while another pass runs"
 }
 
 func appSystem(t trait) reconciletest.System {
@@ -181,7 +181,7 @@ func (a *app) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result,
 	return ctrl.Result{RequeueAfter: after}, a.status(ctx, owner)
 }
 
-// failed is the answer to a child that could not be written.
+// failed handles the error of a child's write.
 func (a *app) failed(request ctrl.Request, err error) (ctrl.Result, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -233,7 +233,7 @@ func (a *app) children(ctx context.Context, owner *widget.Widget) (time.Duration
 	return 0, nil
 }
 
-// reference reads what the owner refers to.
+// reference reads the object that the owner refers to.
 func (a *app) reference(ctx context.Context, owner *widget.Widget) (checksum string, replicas int32, err error) {
 	replicas = int32(owner.Spec.Count)
 	config := &corev1.ConfigMap{}
@@ -253,7 +253,7 @@ func (a *app) reference(ctx context.Context, owner *widget.Widget) (checksum str
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, config.Data)))[:12], replicas, err
 }
 
-// store creates or updates an object, as controllerutil does.
+// store creates or updates an object like controllerutil.
 func (a *app) store(ctx context.Context, owner *widget.Widget, obj client.Object, change func()) error {
 	child := fmt.Sprintf("%T %s", obj, obj.GetName())
 	if a.trait == "leaves out the second child that fails" && a.leftOut(child, nil) {
@@ -363,7 +363,7 @@ func (a *app) deployment(ctx context.Context, owner *widget.Widget, checksum str
 	})
 }
 
-// schedule makes a record of each period and keeps the newest three.
+// schedule creates a record for each period and keeps the newest three.
 func (a *app) schedule(ctx context.Context, owner *widget.Widget, every time.Duration) (time.Duration, error) {
 	now := a.clock.Now()
 	last := now.Truncate(every)

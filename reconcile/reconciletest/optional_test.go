@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// optional are the kinds that an app can do without.
+// optional lists the optional kinds of an app.
 func optional(t trait) []schema.GroupKind {
 	if !strings.HasPrefix(string(t), "optional child") {
 		return nil
@@ -23,7 +23,7 @@ func optional(t trait) []schema.GroupKind {
 	return []schema.GroupKind{{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}}
 }
 
-// optionalChild makes a child of a kind that a cluster may lack, right or wrong.
+// optionalChild creates a child of an optional kind, in a correct or faulty way.
 func optionalChild(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,7 +44,7 @@ func optionalChild(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, 
 	return ctrl.Result{}, err
 }
 
-// budget makes a PodDisruptionBudget where there are any.
+// budget creates a PodDisruptionBudget if the kind is installed.
 func (a *app) budget(ctx context.Context, w *widget.Widget) error {
 	one := intstr.FromInt32(1)
 	labels := map[string]string{"app": w.Name}

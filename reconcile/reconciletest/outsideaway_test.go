@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// queues is a stub of a system that is away for its first calls.
+// queues is a stub of a system that is unavailable for its first calls.
 type queues struct {
 	mu   sync.Mutex
 	away int
@@ -76,7 +76,7 @@ func (q *queues) Remove(_ context.Context, key string) error {
 
 func (*queues) UpToDate(spec, observed string) bool { return spec == observed }
 
-// queueing has a queue for each owner, and a ConfigMap with its name.
+// queueing plans a queue for each owner, and a ConfigMap with its name.
 type queueing struct {
 	kind *external.Kind[string, string]
 }
@@ -108,7 +108,7 @@ func (r *queueing) PlanResources(_ context.Context, rc reconcile.ReconcileContex
 	return plan, nil
 }
 
-// TestConvergeWithAnUnavailableStub checks that a stub which is away for its first calls makes no case red, refused writes of the owner included.
+// TestConvergeWithAnUnavailableStub checks that no case fails because a stub is unavailable for its first calls, even if writes of the owner are rejected.
 func TestConvergeWithAnUnavailableStub(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -24,7 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// bug is what is wrong with a plain reconciler.
+// bug is the fault of a plain reconciler.
 type bug string
 
 const (
@@ -50,7 +50,7 @@ const (
 	drawnLabel  = "test/drawn"
 )
 
-// plain is a reconciler as people write it with controller-runtime alone: a ConfigMap for each number up to the count, one
+// plain is a reconciler that uses only controller-runtime. It creates a ConfigMap for each number up to the count, one
 // in another namespace, one for each source that it lists live, and one with a generated name.
 type plain struct {
 	client.Client
@@ -81,7 +81,7 @@ func plainSystem(b bug) reconciletest.System {
 	}
 }
 
-// concerned are the owners of a ConfigMap that garbage collection does not reach, and all owners for a source.
+// concerned returns the owner of a ConfigMap in another namespace, and all owners for a source.
 func (p *plain) concerned(ctx context.Context, config client.Object) []ctrl.Request {
 	var all widget.WidgetList
 	if config.GetNamespace() != elsewhere && config.GetLabels()["source"] == "" || p.List(ctx, &all) != nil {
@@ -229,7 +229,7 @@ func (p *plain) ensure(ctx context.Context, owner *widget.Widget, child *corev1.
 	return false, p.Update(ctx, current)
 }
 
-// draw makes the child with a generated name. Who counts in a cached list has to remember the name first.
+// draw creates the child with a generated name. A reconciler that counts children in a cached list must store the name first.
 func (p *plain) draw(ctx context.Context, owner *widget.Widget) error {
 	if p.bug == cachedCount {
 		var drawn corev1.ConfigMapList

@@ -19,7 +19,7 @@ func explore(t *testing.T, system reconciletest.System) *reconciletest.Explorati
 	return out
 }
 
-// The findings of a case, be it about a fault, a delay or none, are the same when it runs alone.
+// TestCaseRunsAlone checks that a case has the same findings when it runs alone.
 func TestCaseRunsAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("explores four faulty operators")
@@ -57,7 +57,7 @@ func TestCaseThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// A limit draws cases, the same ones for one seed.
+// TestCasesAreSampled checks that a limit selects random cases, the same for the same seed.
 func TestCasesAreSampled(t *testing.T) {
 	system := plainSystem(noBug)
 	all := explore(t, system)

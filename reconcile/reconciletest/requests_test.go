@@ -89,8 +89,8 @@ func TestRequestsCountsEveryClientVerb(t *testing.T) {
 	}
 }
 
-// TestInject proves for each kind of fault what the client sees and what the
-// server has stored.
+// TestInject checks for each kind of fault what the client receives and what the
+// server stored.
 func TestInject(t *testing.T) {
 	t.Parallel()
 

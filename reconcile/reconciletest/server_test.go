@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
-// The same scenario in the fake API server and on a real API server: one field is different.
+// TestScenarioOnBothServers runs the same scenario on the fake and on a real API server. Only one field differs.
 func TestScenarioOnBothServers(t *testing.T) {
 	t.Parallel()
 	for name, environment := range map[string]*environment.Environment{"fake": nil, "server": env} {

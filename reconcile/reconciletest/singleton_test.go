@@ -23,17 +23,17 @@ import (
 
 const onSale = "test.reconcilekit.dev/on-sale"
 
-// stall lists what is on sale, ConfigMaps with a label, in one ConfigMap, and has a Service while something is.
+// stall lists the ConfigMaps with a label in one ConfigMap, and has a Service while there is at least one.
 type stall struct {
 	closed bool
-	notes  bool // it has some, which it leaves when it is switched off
+	notes  bool // it has notes, which are kept when it is switched off
 	bug    stallBug
-	start  int64           // of the operator, counted
-	first  *[]string       // what the first pass saw
-	offers map[string]bool // all that were ever seen in this life
+	start  int64           // number of the operator's start
+	first  *[]string       // the objects that the first reconciliation read
+	offers map[string]bool // all objects that were read since the start
 }
 
-// stallBug is what is wrong with a stall.
+// stallBug is the fault of a stall.
 type stallBug string
 
 const (
@@ -140,8 +140,8 @@ func TestConvergeWithoutAnOwner(t *testing.T) {
 	reconciletest.Converge(t, s)
 }
 
-// What a singleton leaves when it is switched off is not written again when it is switched on: no fault is tried in that write, and none of the
-// cases expects what was before it.
+// TestConvergeWithObjectsThatASingletonKeeps checks a singleton whose objects are kept when it is switched off. They are not written again when it is switched on, so no
+// case injects a fault into such a write.
 func TestConvergeWithObjectsThatASingletonKeeps(t *testing.T) {
 	t.Parallel()
 	s := stallOf(func(closed bool) func(mgr manager.Manager) error {
@@ -162,7 +162,7 @@ func TestConvergeWithObjectsThatASingletonKeeps(t *testing.T) {
 	}
 }
 
-// A singleton that only the environment configures has no inputs, and one that cannot be switched off has no Off.
+// TestConvergeWithoutAnOwnerOrInputs checks a singleton without Inputs and without Off.
 func TestConvergeWithoutAnOwnerOrInputs(t *testing.T) {
 	t.Parallel()
 	s := stallSystem("")
@@ -173,12 +173,12 @@ func TestConvergeWithoutAnOwnerOrInputs(t *testing.T) {
 	}
 }
 
-// Each fault of a singleton is caught by the check that is there for it.
+// TestConvergeCatchesFaultsOfASingleton checks that each fault of a singleton is found by the check for it.
 func TestConvergeCatchesFaultsOfASingleton(t *testing.T) {
 	t.Parallel()
 	for bug, want := range map[stallBug]struct {
 		check check.Check
-		in    string // the case, "" for any
+		in    string // the name of the case, "" for any
 	}{
 		remembersFirst: {check.State, "no fault, A-B"},
 		addsOnly:       {check.State, "no fault, A-delete"},
@@ -190,7 +190,7 @@ func TestConvergeCatchesFaultsOfASingleton(t *testing.T) {
 		t.Run(string(bug), func(t *testing.T) {
 			t.Parallel()
 			s := stallSystem(bug)
-			s.Cases = 10 // already the runs without faults tell
+			s.Cases = 10 // the runs without faults find it
 			out, err := reconciletest.Explore(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)
@@ -224,12 +224,12 @@ func TestSingletonOrOwners(t *testing.T) {
 	}
 }
 
-// The inputs of a singleton, and its state switched off, are what other checks start from, too.
+// TestChecksOfASingleton checks that other checks also use the inputs of a singleton and its state when switched off.
 func TestChecksOfASingleton(t *testing.T) {
 	t.Parallel()
 	s := stallSystem("")
 	reconciletest.Steady(t, s, reconciletest.Budget{})
-	reconciletest.Writes(t, s, s.Change, 1+1) // of each of the two offers
+	reconciletest.Writes(t, s, s.Change, 1+1) // one write for each of the two offers
 	reconciletest.Scenario{System: s, Expect: []client.Object{
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "stall"}, Data: map[string]string{"offers": "apples=1,pears=1"}},
 	}}.Run(t)

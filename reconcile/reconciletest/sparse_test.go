@@ -21,10 +21,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
-// label makes a ConfigMap of a Secret of somebody else and of the ConfigMaps that carry a label.
+// label plans a ConfigMap with the data of a foreign Secret and of the ConfigMaps with a label.
 type label struct {
-	past client.Reader // where it reads past the reader of the pass; nil for that
-	list bool          // the list, too
+	past client.Reader // replaces the reader of the reconciliation; nil uses that
+	list bool          // use past for the list, too
 }
 
 type labelled struct {
@@ -63,7 +63,7 @@ func (label) PlanResources(_ context.Context, rc reconcile.ReconcileContext[*wid
 	return plan, nil
 }
 
-// labelSystem is an operator with the cache that reconcile/operator makes.
+// labelSystem returns the system of an operator with the cache of reconcile/operator.
 func labelSystem(t *testing.T, past func(manager.Manager) client.Reader, list bool) reconciletest.System {
 	t.Helper()
 	declared := func(l label) *controller.Controller {
@@ -88,7 +88,7 @@ func labelSystem(t *testing.T, past func(manager.Manager) client.Reader, list bo
 
 func tracked(manager.Manager) client.Reader { return nil }
 
-// An operator that reads what its cache has the metadata of only converges: its reader asks the API server for the rest.
+// TestConvergeWithASparseCache checks that an operator with a sparse cache converges, because its reader gets missing content from the API server.
 func TestConvergeWithASparseCache(t *testing.T) {
 	t.Parallel()
 	s := labelSystem(t, tracked, false)
@@ -106,7 +106,7 @@ func TestConvergeWithASparseCache(t *testing.T) {
 	}
 }
 
-// One that reads such an object, or a list with one, through the client of its manager is caught: in production it never gets the content.
+// TestCatchesAReadOfMetadata checks that a read of such an object through the manager's client is found, because it never returns the content.
 func TestCatchesAReadOfMetadata(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]bool{"an object": false, "a list": true} {

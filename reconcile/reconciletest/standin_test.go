@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// A stand-in plays another controller: it looks at the cluster and does what that one would do.
+// A stand-in simulates another controller: it reads the cluster and writes what that controller would write.
 func ExampleDeploymentsAvailable() {
 	web := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
 	c := fake.NewClientBuilder().WithObjects(web).WithStatusSubresource(web).Build()
@@ -31,7 +31,7 @@ func ExampleDeploymentsAvailable() {
 	// Output: 1 Available
 }
 
-// TestStandInsMakeReady checks that what the stand-ins write counts as ready, on the way there too, and that they end.
+// TestStandInsMakeReady checks that the objects are ready after the stand-ins wrote them, and that the stand-ins finish.
 func TestStandInsMakeReady(t *testing.T) {
 	t.Parallel()
 	meta := metav1.ObjectMeta{Namespace: "shop", Name: "web", Generation: 1}

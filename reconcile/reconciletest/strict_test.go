@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// definitions are those of an app. Where its state is of an enum, that has two values.
+// definitions returns the CRDs of an app. The enum of its state has two values.
 func definitions(t trait) []*apiextensionsv1.CustomResourceDefinition {
 	crd := widget.CRD()
 	if t == "status value outside the enum" || t == "status value of the enum" {
@@ -23,7 +23,7 @@ func definitions(t trait) []*apiextensionsv1.CustomResourceDefinition {
 	return []*apiextensionsv1.CustomResourceDefinition{crd, strictCRD()}
 }
 
-// stated sets the state of the owner by its condition; while it is not ready it has the given one.
+// stated sets the state of the owner from its condition. While the owner is not ready, it uses the given state.
 func stated(waiting string) work {
 	return func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 		state := waiting
@@ -45,7 +45,7 @@ func aNewValve() *unstructured.Unstructured {
 	return valve
 }
 
-// valved makes a Valve, whose definition is strict.
+// valved creates a Valve, whose schema is strict.
 func valved(spec func(w *widget.Widget) map[string]any) work {
 	return func(ctx context.Context, a *app, w *widget.Widget) (ctrl.Result, error) {
 		valve := aNewValve()
@@ -59,7 +59,7 @@ func valved(spec func(w *widget.Widget) map[string]any) work {
 	}
 }
 
-// strict are the traits that are about the schemas of definitions.
+// strict lists the traits about schemas of CRDs.
 func strict() map[trait]work {
 	return map[trait]work{
 		"status value outside the enum": stated("Updating"),

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// shop makes a Deployment, as many ConfigMaps as the widget asks for, and a Service when that is more than one.
+// shop plans a Deployment, spec.count ConfigMaps, and a Service if the count is more than one.
 type shop struct{}
 
 type observed struct {

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest"
 )
 
-// planner plans what its function says.
+// planner plans the objects that its function returns.
 type planner func() []client.Object
 
 func (planner) FetchRemoteState(context.Context, reconcile.Reader, reconcile.ReconcileContext[*widget.Widget]) struct{} {
@@ -31,7 +31,7 @@ func (p planner) PlanResources(context.Context, reconcile.ReconcileContext[*widg
 	return plan, nil
 }
 
-// TestProgramErrors: an operator that does nothing in any run, because its program is wrong, is found, and told what is wrong.
+// TestProgramErrors checks that Converge reports the program error of an operator that does nothing in any run.
 func TestProgramErrors(t *testing.T) {
 	t.Parallel()
 	named := func() client.Object { return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "text"}} }
@@ -40,7 +40,7 @@ func TestProgramErrors(t *testing.T) {
 		owns bool
 		want string
 	}{
-		"right":              {func() []client.Object { return []client.Object{named()} }, true, ""},
+		"correct":            {func() []client.Object { return []client.Object{named()} }, true, ""},
 		"kind not declared":  {func() []client.Object { return []client.Object{named()} }, false, "add Owns(&v1.ConfigMap{})"},
 		"child without name": {func() []client.Object { return []client.Object{&corev1.ConfigMap{}} }, true, "name"},
 		"nil child":          {func() []client.Object { return []client.Object{(*corev1.ConfigMap)(nil)} }, true, "nil"},

@@ -69,7 +69,7 @@ func TestSetAndGet(t *testing.T) {
 	}
 }
 
-// jobs keeps conditions of jobs.
+// jobs converts the conditions of Jobs.
 type jobs struct{}
 
 func (jobs) GetConditions(job *batchv1.Job) (out []metav1.Condition) {
@@ -87,7 +87,7 @@ func (jobs) SetConditions(job *batchv1.Job, all []metav1.Condition) {
 	}
 }
 
-// TestAdapter: an adapter is asked for owners of its type, and nobody for others.
+// TestAdapter checks that an adapter is used only for owners of its type.
 func TestAdapter(t *testing.T) {
 	t.Parallel()
 	access := conditionlist.Of[*batchv1.Job](jobs{})

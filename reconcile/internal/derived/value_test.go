@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
-// world has objects, and counts what is asked of it.
+// world is a fake reader that counts its calls.
 type world struct {
 	objects           map[types.NamespacedName]*corev1.ConfigMap
 	lists, gets, each int
@@ -34,7 +34,7 @@ func (w *world) set(name types.NamespacedName, colours string) {
 	}
 }
 
-// value is the colours of all objects, sorted, each once.
+// value derives the sorted colours of all objects without duplicates.
 func (w *world) value(limit int) *derived.Value {
 	return derived.New(derived.Source{
 		MaxBytes: limit,
@@ -115,8 +115,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestSearch holds a value against one that is computed anew, after each of many changes of the world, of which some come in several
-// events or in none that is about them.
+// TestSearch compares a value with a recomputed one after each of many random changes. Some changes cause several
+// events, some cause no event for their object.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -133,7 +133,7 @@ func TestSearch(t *testing.T) {
 				w.set(name, []string{"", "red", "red blue", "blue red", "green"}[random.IntN(5)])
 			}
 			changed := v.Update(t.Context(), name)
-			changed = v.Update(t.Context(), name) || changed // events come twice, too
+			changed = v.Update(t.Context(), name) || changed // an event can be repeated
 			want := get(t, w.value(large))
 			if diff := cmp.Diff(want, get(t, v)); diff != "" {
 				t.Fatalf("seed %d, limit %d: value (-computed anew +kept):\n%s", seed, limit, diff)
@@ -146,7 +146,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestTrouble checks that what fails in an event is news, and an error of the next read.
+// TestTrouble checks that a failure in an event counts as a change, and is the error of the next read.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(*world){

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 )
 
-// annotate writes the annotation of an owner under the field manager of the engine, as every account may that can patch the owner.
+// annotate writes the annotation of an owner under the field manager of the engine. Each account that can patch the owner can do this.
 func annotate(owner client.Object, value string) {
 	_ = cluster{"shop"}.Apply(context.Background(), owner, apply.Plan{
 		Owner: planned(value).Owner,
@@ -60,23 +60,23 @@ func TestClaimsProveOwnership(t *testing.T) {
 	own := `{"uid":"1","things":{"Database":["a"]}}`
 	for name, tc := range map[string]struct {
 		annotation string
-		claimedBy  types.UID // empty: no claim
+		claimedBy  types.UID // empty means no claim
 		options    external.Options
 		forget     string
 		want       want
 	}{
-		"forged, another owner has it":   {annotation: own, claimedBy: "2"},
-		"forged in the form of before":   {annotation: `{"things":{"Database":["a"]}}`, claimedBy: "2"},
-		"forged, no owner has it":        {annotation: own, want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
-		"written by an earlier version":  {annotation: `{"things":{"Database":["a"]}}`, want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
-		"copied from another owner":      {annotation: `{"uid":"9","things":{"Database":["a"]}}`},
-		"forgotten with permission":      {annotation: own, forget: "1"},
-		"permission of another owner":    {annotation: own, forget: "9", want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
-		"claimed":                        {annotation: own, claimedBy: "1", want: want{calls: []string{"remove a"}}},
-		"claimed, the annotation lost":   {claimedBy: "1", want: want{calls: []string{"remove a"}}},
-		"exclusive, no claim":            {annotation: own, options: external.Options{Exclusive: true}, want: want{calls: []string{"remove a"}}},
-		"exclusive, another owner's":     {annotation: own, claimedBy: "2", options: external.Options{Exclusive: true}},
-		"exclusive, not permitted, lost": {annotation: own, options: external.Options{Exclusive: true, Permit: refuse}, want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
+		"forged, claimed by another owner": {annotation: own, claimedBy: "2"},
+		"forged in the earlier format":     {annotation: `{"things":{"Database":["a"]}}`, claimedBy: "2"},
+		"forged, not claimed":              {annotation: own, want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
+		"written by an earlier version":    {annotation: `{"things":{"Database":["a"]}}`, want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
+		"copied from another owner":        {annotation: `{"uid":"9","things":{"Database":["a"]}}`},
+		"forgotten with permission":        {annotation: own, forget: "1"},
+		"permission of another owner":      {annotation: own, forget: "9", want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
+		"claimed":                          {annotation: own, claimedBy: "1", want: want{calls: []string{"remove a"}}},
+		"claimed, without the annotation":  {claimedBy: "1", want: want{calls: []string{"remove a"}}},
+		"exclusive, no claim":              {annotation: own, options: external.Options{Exclusive: true}, want: want{calls: []string{"remove a"}}},
+		"exclusive, another owner's":       {annotation: own, claimedBy: "2", options: external.Options{Exclusive: true}},
+		"exclusive, not permitted, lost":   {annotation: own, options: external.Options{Exclusive: true, Permit: refuse}, want: want{reason: "ExternalClaimLost", kept: true, deleting: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +112,7 @@ func TestClaimsProveOwnership(t *testing.T) {
 
 func refuse(types.NamespacedName, string) error { return errors.New("refused") }
 
-// TestClaimsAreSharedByControllers: a kind that two controllers declare has one claim for a key.
+// TestClaimsAreSharedByControllers checks that two controllers that declare the same kind share the claim for a key.
 func TestClaimsAreSharedByControllers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, external.Options{})
@@ -144,12 +144,12 @@ func TestClaimsAreSharedByControllers(t *testing.T) {
 	b.want("the first owner has given it up", calls, "observe a", "ensure a")
 }
 
-// unavailable are claims that cannot be read.
+// unavailable is a store of claims whose reads fail.
 type unavailable struct{ external.MemoryClaims }
 
 func (*unavailable) List(context.Context) ([]external.Claim, error) { return nil, errAway }
 
-// TestNothingIsRemovedBeforeTheClaimsAreRead: also the finalizer stays.
+// TestNothingIsRemovedBeforeTheClaimsAreRead checks that neither a resource nor the finalizer is removed if the claims cannot be read.
 func TestNothingIsRemovedBeforeTheClaimsAreRead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, external.Options{})
@@ -168,7 +168,7 @@ func TestNothingIsRemovedBeforeTheClaimsAreRead(t *testing.T) {
 	}
 }
 
-// TestAnOwnerThatIsGoneKeepsNoKey: its claim passes to the next owner that plans the key.
+// TestAnOwnerThatIsGoneKeepsNoKey checks that the claim of a deleted owner passes to the next owner that plans the key.
 func TestAnOwnerThatIsGoneKeepsNoKey(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, external.Options{})
@@ -180,7 +180,7 @@ func TestAnOwnerThatIsGoneKeepsNoKey(t *testing.T) {
 	b.want("the owner exists", calls)
 }
 
-// TestEnsuredIsObserved: without a stream of events, the owner is reconciled again after Ensure, later and later.
+// TestEnsuredIsObserved checks that without an event stream, the owner is reconciled after Ensure with increasing delays.
 func TestEnsuredIsObserved(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, external.Options{})
@@ -188,14 +188,14 @@ func TestEnsuredIsObserved(t *testing.T) {
 	for range 4 {
 		_, result := b.pass(b.owner, b.plan("a"))
 		got = append(got, result.RequeueAfter.String())
-		b.server.databases = nil // the system never has it
+		b.server.databases = nil // the database never appears
 	}
 	if diff := cmp.Diff([]string{"1ns", "1s", "2s", "4s"}, got); diff != "" {
 		t.Errorf("requeues (-want +got):\n%s", diff)
 	}
 }
 
-// TestASystemThatNoLongerExists: what it had counts as removed.
+// TestASystemThatNoLongerExists checks that resources of a system that no longer exists count as removed.
 func TestASystemThatNoLongerExists(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, external.Options{})

@@ -18,14 +18,14 @@ import (
 
 var errKilled = errors.New("the process was killed")
 
-// process stops at one of its steps: each write of the owner, of a claim, and of the external system.
+// process is a process that stops at a given step. Each write of the owner, of a claim and of the external system is a step.
 type process struct {
-	left    int  // steps that are still carried out
-	carried bool // the last step is carried out, and its answer is lost
+	left    int  // number of steps until the process stops
+	carried bool // the last step succeeds, but its response is lost
 	dead    bool
 }
 
-// step carries out one step.
+// step performs one step.
 func (p *process) step(do func() error) error {
 	if p.dead {
 		return errKilled
@@ -40,7 +40,7 @@ func (p *process) step(do func() error) error {
 	return errKilled
 }
 
-// mortalClaims are the claims that a process writes.
+// mortalClaims writes the claims of a process. Each write is a step.
 type mortalClaims struct {
 	external.Claims
 	process *process
@@ -77,7 +77,7 @@ func (m mortalCluster) Apply(ctx context.Context, owner client.Object, plan appl
 	return result
 }
 
-// mortalServer is the system as a process calls it.
+// mortalServer is the external system. Each call of a process is a step.
 type mortalServer struct {
 	*server
 	process *process
@@ -92,8 +92,8 @@ func (m mortalServer) Remove(ctx context.Context, key string) error {
 	return m.process.step(func() error { return m.server.Remove(ctx, key) })
 }
 
-// TestStopsAtEachStep stops the process at each step of a life: a database is planned, replaced by another one, and dropped. The next
-// process has another plan, or finds the owner deleted. Nothing may stay in the system, on the owner and in the claims, and no claim is lost.
+// TestStopsAtEachStep stops the process at each step while a database is created, replaced by another one and dropped. The next
+// process has another plan, or finds the owner deleted. No database, annotation or finalizer may be left over, and no claim may be lost.
 func TestStopsAtEachStep(t *testing.T) {
 	t.Parallel()
 	for _, carried := range []bool{false, true} {
@@ -152,7 +152,7 @@ func stopAt(t *testing.T, steps int, carried, deleted bool) (killed bool) {
 	}
 	got := rest{b.server.databases, claims, b.owner.Annotations, b.owner.Finalizers}
 	if deleted {
-		got.Annotations = nil // they are deleted with the owner
+		got.Annotations = nil // annotations are deleted with the owner
 	}
 	if diff := cmp.Diff(rest{}, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
 		t.Errorf("step %d: left over (-want +got), error %v:\n%s", steps, err, diff)

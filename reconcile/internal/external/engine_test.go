@@ -52,7 +52,7 @@ func ownerOf(name string, uid types.UID) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: uid}}
 }
 
-// restart forgets what the process has remembered.
+// restart replaces the engine with one without in-memory state.
 func (b *bench) restart() {
 	engine, err := external.NewEngine(external.Config{
 		Kinds: []external.Declared{b.databases}, FieldManager: "shop", Domain: "example.com", Finalizer: "example.com/shop",
@@ -322,7 +322,7 @@ func TestARateDefersAPass(t *testing.T) {
 	}
 }
 
-// reader is the reader of a pass.
+// reader is the reader of a reconciliation.
 type reader struct {
 	engine *external.Engine
 	owner  client.Object
@@ -334,7 +334,7 @@ func (r reader) Get(ctx context.Context, _ client.ObjectKey, into client.Object,
 
 func (reader) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
 
-// TestAnotherNotFound: what a system has not found elsewhere does not mean that the thing is missing.
+// TestAnotherNotFound checks that a not-found error about another object does not mean that the resource is missing.
 func TestAnotherNotFound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, external.Options{})

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 )
 
-// database is what a plan says of a database, and what the server says.
+// database is the desired and the observed state of a database.
 type database struct {
 	Owner string `json:"owner"`
 }
@@ -28,7 +28,7 @@ type server struct {
 	mu        sync.Mutex
 	databases map[string]database
 	calls     []string
-	fail      map[string]error // by verb
+	fail      map[string]error // keyed by verb
 }
 
 func (s *server) call(verb, key string) error {
@@ -74,7 +74,7 @@ func (s *server) Remove(_ context.Context, key string) error {
 
 func (*server) UpToDate(spec, observed database) bool { return spec == observed }
 
-// take returns the calls since the last time.
+// take returns the calls since the previous call of take.
 func (s *server) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *server) take() []string {
 	return out
 }
 
-// cluster stands for the apply engine: it writes the metadata of the owner.
+// cluster is a fake of the apply engine that writes the metadata of the owner.
 type cluster struct{ manager string }
 
 func (c cluster) Apply(_ context.Context, owner client.Object, plan apply.Plan) apply.Result {
@@ -118,8 +118,8 @@ func (cluster) Confirm(context.Context, client.Object) error { return nil }
 
 func (cluster) Forget(types.UID) {}
 
-// A database is planned by name. The engine remembers it on the owner, makes it, is silent while it is right, and removes it when the plan
-// does not name it any more. A controller gets the engine from its builder: External(databases).
+// A plan names its databases. The engine records a database on the owner, creates it, repairs it, and removes it when the plan
+// no longer names it. A controller gets the engine from its builder: External(databases).
 func Example() {
 	postgres := &server{}
 	databases := external.New("Database", postgres, external.Options{})

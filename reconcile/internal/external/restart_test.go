@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// gone is a cluster without the owner, which the cache of the process still has.
+// gone is a cluster whose owner was deleted but is still in the cache.
 type gone struct{ cluster }
 
 func (gone) Confirm(context.Context, client.Object) error { return errAway }
@@ -56,7 +56,7 @@ func TestRemovedAfterARestart(t *testing.T) {
 	}
 }
 
-// unwritten is a cluster that refuses to write.
+// unwritten is a cluster that rejects writes.
 type unwritten struct{ cluster }
 
 func (unwritten) Apply(context.Context, client.Object, apply.Plan) apply.Result {
@@ -112,7 +112,7 @@ func TestALostAnswerIsRemembered(t *testing.T) {
 	b.want("it may exist", calls, "remove a")
 }
 
-// crashing is a cluster that writes the record of the owner, and whose operator stops then.
+// crashing is a cluster that writes the record of the owner and then stops the operator.
 type crashing struct{ cluster }
 
 func (c crashing) Apply(ctx context.Context, owner client.Object, plan apply.Plan) apply.Result {

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/external"
 )
 
-// watched is a server whose stream cannot be opened twice, is broken once it is open, and is open then.
+// watched is a server whose event stream fails to open twice, breaks once, and then stays open.
 type watched struct {
 	*server
 	attempts int
@@ -27,7 +27,7 @@ func (w *watched) Watch(ctx context.Context, opened func(), changed func(key str
 	case 2:
 		return errors.New("refused")
 	}
-	time.Sleep(time.Second) // of the handshake
+	time.Sleep(time.Second) // the handshake takes a second
 	opened()
 	changed("shop")
 	if w.attempts == 3 {
@@ -37,8 +37,8 @@ func (w *watched) Watch(ctx context.Context, opened func(), changed func(key str
 	return nil
 }
 
-// TestStream: whoever has observed something looks again when the stream is open, not before: what changes until then, no stream tells, and
-// nothing is asked of a system that is away.
+// TestStream checks that owners are reconciled once after the stream opened, because earlier changes cause no event. Until then,
+// an unavailable system is not called.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -22,11 +22,11 @@ func TestHiddenBy(t *testing.T) {
 		want   bool
 	}{
 		"nothing written":                    {freshness.Write{}, cached("5"), false},
-		"nothing written, nothing there":     {freshness.Write{}, nil, false},
-		"not there yet":                      {freshness.Wrote("7", time.Time{}), nil, true},
+		"nothing written, not in the cache":  {freshness.Write{}, nil, false},
+		"not in the cache yet":               {freshness.Wrote("7", time.Time{}), nil, true},
 		"older":                              {freshness.Wrote("7", time.Time{}), cached("6"), true},
 		"older by a digit":                   {freshness.Wrote("10", time.Time{}), cached("9"), true},
-		"shown":                              {freshness.Wrote("7", time.Time{}), cached("7"), false},
+		"in the cache":                       {freshness.Wrote("7", time.Time{}), cached("7"), false},
 		"newer":                              {freshness.Wrote("7", time.Time{}), cached("12"), false},
 		"a version that cannot be compared":  {freshness.Wrote("7", time.Time{}), cached("x"), false},
 		"a write that cannot be compared":    {freshness.Wrote("x", time.Time{}), cached("7"), false},

@@ -23,7 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// mute is an owner whose type keeps no conditions.
+// mute is an owner whose type has no field for conditions.
 type mute struct{ widget.Widget }
 
 func (m *mute) DeepCopyObject() runtime.Object {
@@ -55,7 +55,7 @@ func (*counter) PlanResources(context.Context, reconcile.ReconcileContext[*mute]
 	return plan, nil
 }
 
-// muteWorld keeps one mute owner, whose status each pass changes when it is asked to.
+// muteWorld stores one mute owner.
 type muteWorld struct {
 	client.Reader
 	pipeline.Applier
@@ -77,7 +77,7 @@ func (w *muteWorld) WriteStatus(context.Context, client.Object, client.Object, [
 	return w.changed, nil
 }
 
-// TestOwnerWithoutConditions: what is announced once is not announced with the next write of the status.
+// TestOwnerWithoutConditions checks that an announcement is not repeated with the next status write.
 func TestOwnerWithoutConditions(t *testing.T) {
 	t.Parallel()
 	w := &muteWorld{owner: &mute{widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "m", UID: types.UID("1"), ResourceVersion: "1"}}}}
@@ -123,7 +123,7 @@ func TestOwnerWithoutConditions(t *testing.T) {
 	passes("at most once more after a restart", true, "Normal AllComponentsReady")
 }
 
-// observing shows in its status what became of its plan.
+// observing reports the outcome of its plan in the status.
 type observing struct {
 	widgets
 	outcomes []reconcile.ApplyOutcome
@@ -146,7 +146,7 @@ func (o *observing) DecorateStatus(_ *widget.Status, cm *conditions.Manager, _ r
 }
 
 var _ = Describe("A decorator", func() {
-	It("sees what became of the plan, with the words of the API server", func() {
+	It("receives the outcome of the plan, with the messages of the API server", func() {
 		r := &observing{}
 		r.plan = func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
 			bad := part(rc.Object, "bad")
@@ -161,7 +161,7 @@ var _ = Describe("A decorator", func() {
 		Expect(r.outcomes[0].Objects).To(ContainElement(And(HaveField("Key.Name", "demo-0"), HaveField("Outcome", BeEquivalentTo(apply.OutcomeCreated)))))
 	})
 
-	It("sees why nothing was applied", func() {
+	It("receives the reason why nothing was applied", func() {
 		r := &observing{}
 		w := newWorld(widget.Spec{Ref: "missing"}, r)
 		_, _ = w.pass()

@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-var _ = Describe("The budget of a pass", func() {
-	It("applies nothing of a plan with too many children, prunes nothing, and says which limit it exceeds", func() {
+var _ = Describe("The budget of a reconciliation", func() {
+	It("blocks the apply and the prune of a plan with too many children, and the condition names the limit", func() {
 		w := newWorld(widget.Spec{Count: 2}, &widgets{})
 		w.budget = reconcile.Budget{MaxChildren: 3}
 		w.restart(&widgets{})
@@ -30,7 +30,7 @@ var _ = Describe("The budget of a pass", func() {
 		Expect(w.parts()).To(HaveLen(3))
 	})
 
-	It("ends the context of a pass at its deadline, applies nothing, writes the status and tries again", func() {
+	It("cancels a phase at the deadline, applies nothing, writes the status and retries", func() {
 		slow := &slowWidgets{}
 		w := newWorld(widget.Spec{Count: 1}, slow)
 		w.budget = reconcile.Budget{Deadline: 100 * time.Millisecond}
@@ -42,7 +42,7 @@ var _ = Describe("The budget of a pass", func() {
 	})
 })
 
-// slowWidgets waits for something that never comes, as long as it may.
+// slowWidgets blocks until its context ends.
 type slowWidgets struct{ widgets }
 
 func (w *slowWidgets) FetchRemoteState(

@@ -22,12 +22,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// tallying counts config maps in the status, without a look at the error of its read.
+// tallying counts ConfigMaps in the status and ignores the error of its read.
 type tallying struct {
 	components []health.Component
 	unplanned  error
 	panics     bool
-	seen       []string // by the decorator: the owner, and why nothing was applied
+	seen       []string // recorded by the decorator: the owner, and the reason why nothing was applied
 }
 
 type tallied struct {
@@ -74,20 +74,20 @@ func (s *shelf) List(_ context.Context, into client.ObjectList, _ ...client.List
 	return s.err
 }
 
-// TestDecorateStatus: the status has no value that was computed from a failed read, and the decorator knows why nothing was applied.
+// TestDecorateStatus checks that no status value comes from a failed read, and that the decorator receives the reason why nothing was applied.
 func TestDecorateStatus(t *testing.T) {
 	t.Parallel()
 	broken := apierrors.NewInternalError(errors.New("etcd is away"))
 	for name, tc := range map[string]struct {
 		change func(*shelf, *tallying)
-		seen   []string // nil when DecorateStatus was not called
+		seen   []string // nil if DecorateStatus was not called
 		count  int
 	}{
 		"Ready": {
 			change: func(s *shelf, _ *tallying) { s.items = 1 },
 			seen:   []string{"demo", ""}, count: 1,
 		},
-		"Not found is no failure": {
+		"Not found is not a failure": {
 			change: func(s *shelf, _ *tallying) {
 				s.err = apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, "c")
 			},
@@ -104,7 +104,7 @@ func TestDecorateStatus(t *testing.T) {
 			},
 			count: 3,
 		},
-		"A read is refused": {
+		"A read is forbidden": {
 			change: func(s *shelf, _ *tallying) {
 				s.err = apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no permission"))
 			},
@@ -137,7 +137,7 @@ func TestDecorateStatus(t *testing.T) {
 				Namespace: "default", Name: "demo", UID: types.UID("1"), ResourceVersion: "1", Generation: 1,
 			}}}}
 			r := &tallying{}
-			members := false // of a group
+			members := false // whether the owner is a group
 			loop, err := pipeline.New(r, pipeline.Config{
 				Name: "widgets", FieldManager: "widgets", Reader: s, Applier: s, StatusWriter: s,
 				Decorate: func(client.Object, any) { members = true },
@@ -151,7 +151,7 @@ func TestDecorateStatus(t *testing.T) {
 			}
 			r.seen, members = nil, false
 			tc.change(s, r)
-			_, _ = loop.Reconcile(t.Context(), request) // what went wrong is in the status
+			_, _ = loop.Reconcile(t.Context(), request) // errors are checked in the status
 			if diff := cmp.Diff(tc.seen, r.seen); diff != "" {
 				t.Errorf("DecorateStatus got (-want +got):\n%s", diff)
 			}

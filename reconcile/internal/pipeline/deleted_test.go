@@ -118,7 +118,7 @@ var _ = Describe("An owner that is being deleted and kept by another controller"
 		w.settle()
 		Expect(w.parts()).To(ConsistOf("demo-farewell"))
 
-		By("a child that garbage collection does not reach would be left behind")
+		By("rejecting a child that garbage collection does not delete")
 		reconciler.plan = func(_ reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
 			*plan = reconcile.PlanResult{}
 			plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.widget.Namespace}})

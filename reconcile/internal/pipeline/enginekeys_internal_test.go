@@ -15,12 +15,12 @@ func TestWithoutEngineKeys(t *testing.T) {
 		want     map[string]string
 		found    bool
 	}{
-		"nothing":            {},
-		"no key of ours":     {metadata: map[string]string{"app": "web", "example.com/a": "b"}, want: map[string]string{"app": "web", "example.com/a": "b"}},
-		"nothing but ours":   {metadata: map[string]string{"applyset.kubernetes.io/id": "x"}, found: true},
-		"the applyset":       {metadata: map[string]string{"applyset.kubernetes.io/tooling": "x", "a": "b"}, want: map[string]string{"a": "b"}, found: true},
-		"the default domain": {metadata: map[string]string{"reconcilekit.dev/generation": "1", "a": "b"}, want: map[string]string{"a": "b"}, found: true},
-		"a pause":            {metadata: map[string]string{"reconcilekit.dev/paused": "true"}, found: true},
+		"nothing":                 {},
+		"no key of the engine":    {metadata: map[string]string{"app": "web", "example.com/a": "b"}, want: map[string]string{"app": "web", "example.com/a": "b"}},
+		"only keys of the engine": {metadata: map[string]string{"applyset.kubernetes.io/id": "x"}, found: true},
+		"the applyset":            {metadata: map[string]string{"applyset.kubernetes.io/tooling": "x", "a": "b"}, want: map[string]string{"a": "b"}, found: true},
+		"the default domain":      {metadata: map[string]string{"reconcilekit.dev/generation": "1", "a": "b"}, want: map[string]string{"a": "b"}, found: true},
+		"a pause":                 {metadata: map[string]string{"reconcilekit.dev/paused": "true"}, found: true},
 		"a second controller": {
 			metadata: map[string]string{"0123456789.reconcilekit.dev/external": "x"}, found: true,
 		},
@@ -46,7 +46,7 @@ func TestWithoutEngineKeys(t *testing.T) {
 	}
 }
 
-func TestOwnerWithoutEngineKeysAllocatesNothingMore(t *testing.T) {
+func TestOwnerWithoutEngineKeysDoesNotAllocate(t *testing.T) {
 	metadata := map[string]string{"app": "web", "example.com/a": "b"}
 	if n := testing.AllocsPerRun(100, func() { withoutEngineKeys("example.com", metadata) }); n > 0 {
 		t.Errorf("%v allocations", n)

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// TestNewsworthy: each cause is told once, and nothing is lost that only one condition knows.
+// TestNewsworthy checks that each cause is announced once, also if only one condition contains it.
 func TestNewsworthy(t *testing.T) {
 	t.Parallel()
 	condition := func(name, status, reason, message string) metav1.Condition {
@@ -27,14 +27,14 @@ func TestNewsworthy(t *testing.T) {
 		now    []set
 		want   []string
 	}{
-		"a refused write": {
+		"a rejected write": {
 			now: []set{
 				{condition("Ready", "False", "AdmissionWebhookFailed", "ConfigMap a/b: "+cause), failed},
 				{condition(health.DependenciesReachable, "False", "InfrastructureError", "Cannot reach dependencies: ConfigMap a/b: "+cause), failed},
 			},
 			want: []string{"Warning AdmissionWebhookFailed ConfigMap a/b: " + cause},
 		},
-		"a component that the summary names, and one that it does not": {
+		"a component that the summary names, and another one": {
 			now: []set{
 				{condition("Ready", "False", "CrashLoopBackOff", "Component Server is not ready: exit 1"), failed},
 				{condition("ServerReady", "False", "CrashLoopBackOff", "exit 1"), failed},
@@ -42,7 +42,7 @@ func TestNewsworthy(t *testing.T) {
 			},
 			want: []string{"Warning CrashLoopBackOff Component Server is not ready: exit 1", "Warning NoSpace disk full"},
 		},
-		"a category beside a component, when the summary stays as it is": {
+		"a category next to a component, with an unchanged summary": {
 			stored: []metav1.Condition{condition("Ready", "False", "AuthError", "before")},
 			now: []set{
 				{condition("Ready", "False", "AuthError", "now"), failed},
@@ -59,7 +59,7 @@ func TestNewsworthy(t *testing.T) {
 			},
 			want: []string{"Warning AuthError No right"},
 		},
-		"a new owner that is well": {
+		"a new ready owner": {
 			now: []set{
 				{condition("Ready", "True", "Ready", "All components are ready"), nil},
 				{condition("ServerReady", "True", "Available", "2 of 2"), nil},
@@ -87,7 +87,7 @@ func TestNewsworthy(t *testing.T) {
 			now:    []set{{condition("ServerReady", "False", "CrashLoopBackOff", "exit 1"), failed}},
 			want:   []string{"Warning CrashLoopBackOff exit 1"},
 		},
-		"what the author has worded": {
+		"a message of the author": {
 			stored: []metav1.Condition{condition("Working", "True", "Creating", "")},
 			now: []set{
 				{condition("Working", "True", "Updating", "updating"), []conditions.Option{conditions.EventReason("ServiceUpdated")}},
@@ -95,7 +95,7 @@ func TestNewsworthy(t *testing.T) {
 			},
 			want: []string{"Normal Ready All components are ready", "Normal ServiceUpdated updating"},
 		},
-		"what the author keeps silent": {
+		"a silent condition of the author": {
 			now: []set{{condition("ServerReady", "False", "Broken", "it is broken"), []conditions.Option{conditions.Silent}}},
 		},
 	} {

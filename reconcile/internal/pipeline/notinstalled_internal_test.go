@@ -19,17 +19,17 @@ func TestWithNotInstalled(t *testing.T) {
 		kinds     []schema.GroupVersionKind
 		want      string
 	}{
-		"of the error": {
+		"in the error": {
 			component: health.Component{Errors: []error{missing}}, kinds: []schema.GroupVersionKind{route},
 			want: "HTTPRoute not found; HTTPRoute (gateway.networking.k8s.io/v1) is not installed in the cluster",
 		},
-		"of the message, the named kind alone": {
+		"in the message, only the named kind": {
 			component: health.Component{State: health.Progressing, Message: "no ServiceMonitor"}, kinds: []schema.GroupVersionKind{route, monitor},
 			want: "no ServiceMonitor; ServiceMonitor (monitoring.coreos.com/v1) is not installed in the cluster",
 		},
-		"of another cause": {health.Component{State: health.Progressing, Message: "starting"}, []schema.GroupVersionKind{route}, "starting"},
-		"ready":            {health.Component{State: health.Ready, Message: "no HTTPRoute is needed"}, []schema.GroupVersionKind{route}, "no HTTPRoute is needed"},
-		"all installed":    {health.Component{Errors: []error{missing}}, nil, "HTTPRoute not found"},
+		"another cause": {health.Component{State: health.Progressing, Message: "starting"}, []schema.GroupVersionKind{route}, "starting"},
+		"ready":         {health.Component{State: health.Ready, Message: "no HTTPRoute is needed"}, []schema.GroupVersionKind{route}, "no HTTPRoute is needed"},
+		"all installed": {health.Component{Errors: []error{missing}}, nil, "HTTPRoute not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

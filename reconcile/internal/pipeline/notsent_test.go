@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// unsentError is the error of a call to a system that is not called for now.
+// unsentError is the error of a call that is delayed because the system is unavailable.
 type unsentError struct{ until time.Time }
 
 func (unsentError) Error() string             { return "not sent" }
@@ -19,8 +19,8 @@ func (unsentError) HealthCategory() string    { return string(health.Infrastruct
 func (unsentError) HealthReason() string      { return "Away" }
 func (e unsentError) NotSentUntil() time.Time { return e.until }
 
-var _ = Describe("A pass whose calls to another system are not sent", func() {
-	It("waits until they are, and is no failure that anybody logs", func() {
+var _ = Describe("A reconciliation whose calls to an external system are delayed", func() {
+	It("is repeated when they can be sent, and is not logged as a failure", func() {
 		w := newWorld(widget.Spec{Count: 1}, is(health.Component{Errors: []error{unsentError{time.Now().Add(time.Hour)}, unsentError{time.Now().Add(time.Minute)}}}))
 		for range 3 {
 			result, err := w.pass()
@@ -30,7 +30,7 @@ var _ = Describe("A pass whose calls to another system are not sent", func() {
 		Expect(w.condition("Ready").Reason).To(Equal("Away"))
 	})
 
-	It("is left to the backoff when something else is wrong, too", func() {
+	It("is retried with backoff if it also has another error", func() {
 		w := newWorld(widget.Spec{Count: 1}, is(health.Component{Errors: []error{unsentError{time.Now().Add(time.Minute)}, errors.New("broken")}}))
 		_, err := w.pass()
 		Expect(err).To(MatchError(ContainSubstring("broken")))

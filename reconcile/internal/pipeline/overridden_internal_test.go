@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// TestOverridden: the text names each object, the path, the stored value and the planned one, and is bounded.
+// TestOverridden checks that the message names each object, path, stored value and planned value, and that its length is limited.
 func TestOverridden(t *testing.T) {
 	t.Parallel()
 	const intro = "All components are ready, but a mutating webhook or policy, or the API server, changes what is planned: "
@@ -37,7 +37,7 @@ func TestOverridden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := overridden(&apply.Result{Objects: c.objects})
-			if name == "many" { // the beginning, and a bound
+			if name == "many" { // compare only the beginning and the length
 				if len(got) > 1024 {
 					t.Errorf("got %d bytes", len(got))
 				}

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// overriding is an applier whose child has another value than planned.
+// overriding is a fake applier that reports a field with another value than planned.
 type overriding struct {
 	stored
 	result apply.Result
@@ -26,7 +26,7 @@ type overriding struct {
 
 func (o *overriding) Apply(context.Context, client.Object, apply.Plan) apply.Result { return o.result }
 
-// TestOverriddenFieldIsInReady: the condition Ready names a planned field that has another value, and stays as it is where it says more.
+// TestOverriddenFieldIsInReady checks that the condition Ready names a planned field with another value, unless it already reports an error.
 func TestOverriddenFieldIsInReady(t *testing.T) {
 	t.Parallel()
 	fields := []apply.FieldChange{{Path: ".data.a", From: `"x"`, To: `"y"`}}
@@ -38,8 +38,8 @@ func TestOverriddenFieldIsInReady(t *testing.T) {
 	}{
 		"as planned":    {apply.ObjectResult{Outcome: apply.OutcomeUnchanged}, &widgets{}, metav1.ConditionTrue, "AllComponentsReady"},
 		"overridden":    {apply.ObjectResult{Outcome: apply.OutcomeUnchanged, Overridden: fields}, &widgets{}, metav1.ConditionTrue, pipeline.ReasonOverridden},
-		"an error, too": {apply.ObjectResult{Outcome: apply.OutcomeFailed, Overridden: fields, Decision: apply.Decision{Err: errors.New("refused")}}, &widgets{}, metav1.ConditionFalse, "UnknownError"},
-		"the product has words of its own": {
+		"with an error": {apply.ObjectResult{Outcome: apply.OutcomeFailed, Overridden: fields, Decision: apply.Decision{Err: errors.New("refused")}}, &widgets{}, metav1.ConditionFalse, "UnknownError"},
+		"the product sets its own message": {
 			apply.ObjectResult{Outcome: apply.OutcomeUnchanged, Overridden: fields},
 			&decorated{decorate: func(_ *widget.Status, cm *conditions.Manager) { cm.MarkTrue(conditions.Ready, "Mine", "all is well") }},
 			metav1.ConditionTrue, "Mine",

@@ -50,11 +50,11 @@ func TestWholeList(t *testing.T) {
 		fields []metav1.ManagedFieldsEntry
 		want   bool
 	}{
-		"ours as a whole":    {[]metav1.ManagedFieldsEntry{entry("me", `{"f:status":{"f:conditions":{}}}`)}, true},
-		"theirs as a whole":  {[]metav1.ManagedFieldsEntry{entry("you", `{"f:status":{"f:conditions":{}}}`), entry("me", `{"f:status":{}}`)}, false},
-		"ours, keyed":        {[]metav1.ManagedFieldsEntry{entry("me", `{"f:status":{"f:conditions":{".":{},"k:{\"type\":\"Ready\"}":{}}}}`)}, false},
-		"stripped":           {nil, false},
-		"not written so far": {[]metav1.ManagedFieldsEntry{entry("me", `{"f:spec":{}}`)}, false},
+		"entire list, own manager":   {[]metav1.ManagedFieldsEntry{entry("me", `{"f:status":{"f:conditions":{}}}`)}, true},
+		"entire list, other manager": {[]metav1.ManagedFieldsEntry{entry("you", `{"f:status":{"f:conditions":{}}}`), entry("me", `{"f:status":{}}`)}, false},
+		"keyed list, own manager":    {[]metav1.ManagedFieldsEntry{entry("me", `{"f:status":{"f:conditions":{".":{},"k:{\"type\":\"Ready\"}":{}}}}`)}, false},
+		"stripped":                   {nil, false},
+		"not written yet":            {[]metav1.ManagedFieldsEntry{entry("me", `{"f:spec":{}}`)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +65,7 @@ func TestWholeList(t *testing.T) {
 	}
 }
 
-// FuzzTypes reads whatever managedFields hold without a panic, and finds nothing for a manager that has no entry.
+// FuzzTypes checks that no managedFields cause a panic, and that a manager without an entry owns no type.
 func FuzzTypes(f *testing.F) {
 	f.Add(`{"f:status":{"f:conditions":{"k:{\"type\":\"Ready\"}":{}}}}`, "Ready")
 	f.Add(`{"f:status":{"f:conditions":{"k:":{},"k:1":{},"k:{}":null}}}`, "")

@@ -17,10 +17,10 @@ import (
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
-// loose is an owner without a Go type of its own: its metadata is part of a map, which a shallow copy shares.
+// loose is an unstructured owner. Its metadata is in a map, which a shallow copy shares.
 type loose struct{ unstructured.Unstructured }
 
-// sharing notes whether a read may share the object with the cache, and finds nothing.
+// sharing is a reader that records whether a read may share the object with the cache.
 type sharing struct {
 	client.Reader
 	shares bool
@@ -48,13 +48,13 @@ func ownerIsShared[T reconcile.Owner](t *testing.T, reconciler reconcile.Reconci
 	return reader.shares
 }
 
-// anything is a Reconciler that is never asked.
+// anything is a Reconciler that is never called.
 type anything[T reconcile.Owner] struct {
 	reconcile.Reconciler[T, fetched, observation]
 	reconcile.Composer[T, fetched, observation]
 }
 
-// TestOwnerRead: a pass sets fields of its owner's metadata, which must not reach the cache.
+// TestOwnerRead checks that a change of the owner's metadata by the pipeline does not change the cached object.
 func TestOwnerRead(t *testing.T) {
 	t.Parallel()
 	if !ownerIsShared(t, anything[*widget.Widget]{}) {

@@ -14,7 +14,7 @@ import (
 
 type widgetContext = reconcile.ReconcileContext[*widget.Widget]
 
-// two is a reconciler with the phases that all have, and a name for what it observes.
+// two is a reconciler with the two mandatory phases, for any observation type.
 type two[F, O any] struct{}
 
 func (two[F, O]) FetchRemoteState(context.Context, reconcile.Reader, widgetContext) (f F) { return f }
@@ -104,21 +104,21 @@ type decoratesLoose struct{ anything[*loose] }
 func (decoratesLoose) DecorateStatus(*widget.Status, *conditions.Manager, reconcile.StatusContext[*loose], observation) {
 }
 
-// What a method that is nearly a phase is told of; each line has the name, the signature found and the expected one.
+// TestCheckPhases checks the errors for methods that are almost phases. They contain the name, the actual and the expected signature.
 func TestCheckPhases(t *testing.T) {
 	t.Parallel()
 	check := pipeline.CheckPhases[*widget.Widget, int, int]
 	for name, test := range map[string]struct {
 		err  error
-		want string // parts, in their order
+		want string // parts of the error, in order
 	}{
-		"Only two":                 {check(simple{}), ""},
-		"All":                      {pipeline.CheckPhases[*widget.Widget, int, healthy](everything{}), ""},
-		"All, by pointer":          {pipeline.CheckPhases[*widget.Widget, int, healthy](&everything{}), ""},
-		"Composed":                 {pipeline.CheckPhases[*widget.Widget, int, string](composed{}), ""},
-		"Other methods":            {check(ownMethods{}), ""},
-		"Pointer receiver, by ref": {check(&byPointer{}), ""},
-		"Nil":                      {check(nil), "the reconciler is nil"},
+		"Only the mandatory phases": {check(simple{}), ""},
+		"All":                       {pipeline.CheckPhases[*widget.Widget, int, healthy](everything{}), ""},
+		"All, by pointer":           {pipeline.CheckPhases[*widget.Widget, int, healthy](&everything{}), ""},
+		"Composed":                  {pipeline.CheckPhases[*widget.Widget, int, string](composed{}), ""},
+		"Other methods":             {check(ownMethods{}), ""},
+		"Pointer receiver, by ref":  {check(&byPointer{}), ""},
+		"Nil":                       {check(nil), "the reconciler is nil"},
 		"Nothing composes": {
 			pipeline.CheckPhases[*widget.Widget, int, string](uncomposed{}),
 			"pipeline_test.uncomposed has no method ComposeState|FetchRemoteState returns int|PlanResources takes string|" +
@@ -140,12 +140,12 @@ func TestCheckPhases(t *testing.T) {
 		"Misspelt DecorateStatus": {
 			check(misspeltStatus{}), "method DecorateStatuses of pipeline_test.misspeltStatus|DecorateStatus|have DecorateStatuses(|want DecorateStatus(",
 		},
-		"Misspelt Finalize":    {check(misspeltFinal{}), "method Finalise|the phase Finalize|have Finalise(|want Finalize("},
-		"Migrate of nothing":   {check(migratesNothing{}), "have Migrate() bool, want Migrate(*widget.Widget)"},
-		"Deletion of another":  {check(deletionOfOther{}), "want DecorateDeletion(*widget.Status, *conditions.Manager, *widget.Widget)"},
-		"Health by pointer":    {pipeline.CheckPhases[*widget.Widget, pointsHealth, pointsHealth](two[pointsHealth, pointsHealth]{}), "GetComponentHealth|pointer receiver"},
-		"Health without a ctx": {pipeline.CheckPhases[*widget.Widget, wrongHealth, wrongHealth](two[wrongHealth, wrongHealth]{}), "have GetComponentHealth() []health.Component|want GetComponentHealth(context.Context) []health.Component"},
-		"Misspelt health":      {pipeline.CheckPhases[*widget.Widget, nearHealth, nearHealth](two[nearHealth, nearHealth]{}), "GetComponentsHealth|GetComponentHealth"},
+		"Misspelt Finalize":        {check(misspeltFinal{}), "method Finalise|the phase Finalize|have Finalise(|want Finalize("},
+		"Migrate of nothing":       {check(migratesNothing{}), "have Migrate() bool, want Migrate(*widget.Widget)"},
+		"Deletion of another":      {check(deletionOfOther{}), "want DecorateDeletion(*widget.Status, *conditions.Manager, *widget.Widget)"},
+		"Health by pointer":        {pipeline.CheckPhases[*widget.Widget, pointsHealth, pointsHealth](two[pointsHealth, pointsHealth]{}), "GetComponentHealth|pointer receiver"},
+		"Health without a context": {pipeline.CheckPhases[*widget.Widget, wrongHealth, wrongHealth](two[wrongHealth, wrongHealth]{}), "have GetComponentHealth() []health.Component|want GetComponentHealth(context.Context) []health.Component"},
+		"Misspelt health":          {pipeline.CheckPhases[*widget.Widget, nearHealth, nearHealth](two[nearHealth, nearHealth]{}), "GetComponentsHealth|GetComponentHealth"},
 		"Health of the reconciler": {
 			check(healthOfTwo{}), "GetComponentHealth is a method of the reconciler pipeline_test.healthOfTwo|make it a method of int",
 		},

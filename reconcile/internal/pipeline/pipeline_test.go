@@ -45,10 +45,10 @@ var (
 	configMaps = requests.Resource("", "configmaps")
 )
 
-var _ = Describe("A pass", func() {
+var _ = Describe("A reconciliation", func() {
 	ctx := context.Background()
 
-	It("sends the event of a child and of a deletion once, when they were written", func() {
+	It("sends the events of a child and of a deletion once, after the write", func() {
 		text, doomed := "1", false
 		reconciler := &widgets{plan: func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
 			child := part(rc.Object, "announced")
@@ -82,7 +82,7 @@ var _ = Describe("A pass", func() {
 		after("deleted", "Warning PartDeleted deleted part")
 	})
 
-	It("applies the plan, stores the status once and is silent from then on", func() {
+	It("applies the plan, stores the status once and then sends nothing", func() {
 		w := newWorld(widget.Spec{Count: 2, Message: "hello"}, &widgets{})
 		result, err := w.pass()
 		Expect(err).NotTo(HaveOccurred())
@@ -109,7 +109,7 @@ var _ = Describe("A pass", func() {
 		Expect(w.requests.Snapshot().Writes()).To(BeEmpty(), "after a restart")
 	})
 
-	It("prunes what is no longer planned", func() {
+	It("prunes children that left the plan", func() {
 		w := newWorld(widget.Spec{Count: 3}, &widgets{})
 		w.settle()
 		w.update(func(o *widget.Widget) { o.Spec.Count = 1 })
@@ -117,7 +117,7 @@ var _ = Describe("A pass", func() {
 		Expect(w.parts()).To(ConsistOf("demo-0"))
 	})
 
-	It("waits for what somebody else provides, and goes on when it is there", func() {
+	It("waits for an upstream dependency, and continues when it exists", func() {
 		w := newWorld(widget.Spec{Count: 1, Ref: "source"}, &widgets{})
 		result, err := w.pass()
 		Expect(err).NotTo(HaveOccurred())
@@ -133,7 +133,7 @@ var _ = Describe("A pass", func() {
 		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
 	})
 
-	It("neither applies nor prunes after a read that failed, reported or swallowed", func() {
+	It("neither applies nor prunes after a failed read, even if the reconciler ignores the error", func() {
 		swallow := &widgets{fetch: func(f fetched) fetched {
 			if f.source.HasError() {
 				return fetched{}
@@ -157,7 +157,7 @@ var _ = Describe("A pass", func() {
 		Expect(w.condition("DependenciesReachable").Status).To(Equal(metav1.ConditionTrue))
 	})
 
-	It("neither applies nor prunes after an error of planning, and says which", func() {
+	It("neither applies nor prunes after an error of PlanResources, and reports it", func() {
 		reconciler := &widgets{}
 		w := newWorld(widget.Spec{Count: 2}, reconciler)
 		_, err := w.pass()
@@ -223,7 +223,7 @@ var _ = Describe("A pass", func() {
 		}
 	})
 
-	It("shows what the API server refuses, applies the rest and recovers when the cause goes", func() {
+	It("reports a rejected write, applies the other children and recovers when the cause is gone", func() {
 		bad := &widgets{plan: func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
 			if rc.Object.Spec.Message == "bad" {
 				child := part(rc.Object, "refused")
@@ -245,7 +245,7 @@ var _ = Describe("A pass", func() {
 		Expect(w.condition("ConfigValid").Status).To(Equal(metav1.ConditionTrue))
 	})
 
-	It("leaves an object alone that is somebody else's and says whose it is", func() {
+	It("does not change an object of another owner, and reports that owner", func() {
 		w := newWorld(widget.Spec{Count: 1, Message: "mine"}, &widgets{})
 		other := &widget.Widget{ObjectMeta: metav1.ObjectMeta{Namespace: w.widget.Namespace, Name: "other"}}
 		Expect(env.Client().Create(ctx, other)).To(Succeed())
@@ -270,7 +270,7 @@ var _ = Describe("A pass", func() {
 		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
 	})
 
-	It("announces only what was stored and loses nothing when the status write fails", func() {
+	It("announces only stored conditions, and announces them later if the status write fails", func() {
 		w := newWorld(widget.Spec{Count: 1}, &widgets{
 			plan: func(_ reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
 				plan.RequeueAfter = time.Hour
@@ -289,7 +289,7 @@ var _ = Describe("A pass", func() {
 		Expect(w.condition("Ready").Status).To(Equal(metav1.ConditionTrue))
 	})
 
-	It("leaves a paused owner alone", func() {
+	It("does not reconcile a paused owner", func() {
 		w := newWorld(widget.Spec{Count: 1}, &widgets{})
 		w.update(func(o *widget.Widget) { o.Annotations = map[string]string{pipeline.DefaultPauseAnnotation: "true"} })
 		_, err := w.pass()
@@ -321,7 +321,7 @@ var _ = Describe("A pass", func() {
 		Expect(w.condition("Paused").Type).To(BeEmpty(), "also after a restart")
 	})
 
-	It("removes the condition of a component that is gone and keeps those of other writers", func() {
+	It("removes the condition of a removed component and keeps those of other writers", func() {
 		gone := &widgets{compose: func(o observation) observation {
 			o.extra = []health.Component{{Name: "Extra", State: health.Starting, Child: true}}
 			return o
@@ -340,7 +340,7 @@ var _ = Describe("A pass", func() {
 	})
 })
 
-// cleaner is a reconciler with work at deletion.
+// cleaner is a reconciler that plans a deletion in Finalize.
 type cleaner struct {
 	widgets
 
@@ -357,10 +357,10 @@ func (c *cleaner) Finalize(
 	return plan, c.failed
 }
 
-var _ = Describe("The pass of an owner that is being deleted", func() {
+var _ = Describe("A reconciliation of an owner that is being deleted", func() {
 	ctx := context.Background()
 
-	It("carries out the plan of Finalize and then lets the owner go", func() {
+	It("applies the plan of Finalize and then removes the finalizer", func() {
 		reconciler := &cleaner{wait: true}
 		w := newWorld(widget.Spec{Count: 1}, reconciler)
 		w.settle()

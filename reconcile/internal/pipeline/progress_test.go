@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// is returns a reconciler whose owner has a component of this kind.
+// is returns a reconciler that reports the component.
 func is(c health.Component) *widgets {
 	return &widgets{compose: func(o observation) observation {
 		c.Name, c.Immediate = "Part", true
@@ -32,10 +32,10 @@ func failing(category health.Category) health.Component {
 
 var _ = Describe("The conditions of kstatus", func() {
 	const none = ""
-	DescribeTable("are there only while they are True, and go with the failure",
+	DescribeTable("exist only while they are True, and are removed after recovery",
 		func(_ SpecContext, c health.Component, want string) {
 			w := newWorld(widget.Spec{Count: 1}, is(c))
-			for range 3 { // the first try may end in an error, and the second must not flip
+			for range 3 { // the first attempt may end in an error, and later ones must not change the conditions
 				_, _ = w.pass()
 				var present []string
 				for _, conditionType := range []string{"Stalled", "Reconciling"} {
@@ -60,19 +60,19 @@ var _ = Describe("The conditions of kstatus", func() {
 			Expect(w.condition("Stalled").Type + w.condition("Reconciling").Type).To(BeEmpty())
 		},
 		Entry("ready", health.Component{State: health.Ready}, none),
-		Entry("on its way", health.Component{State: health.Progressing}, "Reconciling"),
-		Entry("not there for the moment", health.Component{State: health.NotAvailable}, "Reconciling"),
-		Entry("waiting for a reference", failing(health.MissingUpstreamDependency), "Reconciling"),
-		Entry("tried again", failing(health.Infrastructure), "Reconciling"),
-		Entry("in conflict", failing(health.Conflict), "Reconciling"),
-		Entry("failed for good", health.Component{State: health.Failed}, "Stalled"),
-		Entry("not as the API wants it", failing(health.InvalidSpec), "Stalled"),
-		Entry("without a right", failing(health.Auth), "Stalled"),
-		Entry("beyond a quota", failing(health.ResourceExhaustion), "Stalled"),
-		Entry("a mistake of the program", failing(health.ProgramError), "Stalled"),
+		Entry("progressing", health.Component{State: health.Progressing}, "Reconciling"),
+		Entry("temporarily unavailable", health.Component{State: health.NotAvailable}, "Reconciling"),
+		Entry("missing upstream dependency", failing(health.MissingUpstreamDependency), "Reconciling"),
+		Entry("retried error", failing(health.Infrastructure), "Reconciling"),
+		Entry("conflict", failing(health.Conflict), "Reconciling"),
+		Entry("failed permanently", health.Component{State: health.Failed}, "Stalled"),
+		Entry("invalid spec", failing(health.InvalidSpec), "Stalled"),
+		Entry("missing permission", failing(health.Auth), "Stalled"),
+		Entry("exceeded quota", failing(health.ResourceExhaustion), "Stalled"),
+		Entry("program error", failing(health.ProgramError), "Stalled"),
 	)
 
-	It("show an owner without progress, and survive a restart, in one write", func() {
+	It("report an owner without progress in one write, also after a restart", func() {
 		waiting := func(message string) *widgets {
 			return is(health.Component{State: health.Progressing, Reason: "Waiting", Message: message})
 		}
@@ -117,7 +117,7 @@ var _ = Describe("The conditions of kstatus", func() {
 		Expect(w.condition("Reconciling").LastTransitionTime.Time).To(BeTemporally("~", w.clock.Now(), time.Second))
 	})
 
-	It("are left to a decorator that sets one itself", func() {
+	It("are not set if the decorator sets one of them", func() {
 		w := newWorld(widget.Spec{}, &decorated{decorate: func(_ *widget.Status, cm *conditions.Manager) {
 			cm.MarkFalse(conditions.Ready, "Broken", "it is broken")
 			cm.MarkTrue("Stalled", "Mine", "of the product")
@@ -128,7 +128,7 @@ var _ = Describe("The conditions of kstatus", func() {
 		Expect(w.condition("Reconciling").Type).To(BeEmpty())
 	})
 
-	It("of another writer stay", func(ctx SpecContext) {
+	It("of another writer are kept", func(ctx SpecContext) {
 		w := newWorld(widget.Spec{Count: 1}, &widgets{})
 		w.settle()
 		theirs := metav1.Condition{Type: "Stalled", Status: metav1.ConditionTrue, Reason: "Theirs", LastTransitionTime: metav1.Now()}

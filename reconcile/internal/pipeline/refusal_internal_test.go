@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// TestConflicts: what others do to a child is a conflict with a reason of its own, and is not tried again at once.
+// TestConflicts checks that a conflict with another writer of a child has its own reason, and is not retried immediately.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	for reason, cause := range map[string]error{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkWith is what a pass costs that sends nothing.
+// BenchmarkWith measures the limit for a reconciliation that sends nothing.
 func BenchmarkWith(b *testing.B) {
 	for name, limit := range map[string]int{"limit": 100, "none": -1} {
 		b.Run(name, func(b *testing.B) {

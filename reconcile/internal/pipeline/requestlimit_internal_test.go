@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestLimit: reads take at most half, writes what is left, and the error names the limit.
+// TestLimit checks that reads use at most half of the limit, that writes can use the rest, and that the error names the limit.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	const tries = 20
 	for name, test := range map[string]struct {
-		limit, reads, writes int // how many are let through, reads tried first
+		limit, reads, writes int // number of accepted reads and writes; reads are sent first
 	}{
 		"Even":     {limit: 10, reads: 5, writes: 5},
 		"Odd":      {limit: 7, reads: 3, writes: 4},
@@ -39,7 +39,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestOutsideOfPasses: what no pass asks for is not limited.
+// TestOutsideOfPasses checks that requests outside of reconciliations are not limited.
 func TestOutsideOfPasses(t *testing.T) {
 	t.Parallel()
 	if CountRead(t.Context()) != nil || CountWrite(t.Context()) != nil {

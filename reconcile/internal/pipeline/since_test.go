@@ -14,11 +14,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/since"
 )
 
-var _ = Describe("Since when a fact holds", func() {
+var _ = Describe("The recorded start of a state", func() {
 	const annotation = "example.com/idle-since"
 	idle := since.Fact{Annotation: annotation, For: time.Minute}
 
-	It("survives restarts in the middle of the wait, and what others write there", func() {
+	It("survives restarts and foreign writes during the wait", func() {
 		ctx := context.Background()
 		holds := true
 		var state since.State
@@ -55,7 +55,7 @@ var _ = Describe("Since when a fact holds", func() {
 		w.settle()
 		Expect(state.Due).To(BeTrue())
 
-		By("somebody postpones it for ever")
+		By("replacing a time in the far future or an invalid time")
 		for _, value := range []string{"9999-12-31T23:59:59Z", "never"} {
 			o := stored()
 			base := o.DeepCopy()
@@ -68,7 +68,7 @@ var _ = Describe("Since when a fact holds", func() {
 			Expect(state.Due).To(BeTrue())
 		}
 
-		By("the fact holds no more")
+		By("removing the record when the state ends")
 		holds = false
 		w.settle()
 		Expect(stored().Annotations).NotTo(HaveKey(annotation))

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// stored is the one widget of the tests below and what was done to it; it is the reader and the applier of a pipeline.
+// stored is a fake reader and applier with one widget. It records the writes.
 type stored struct {
 	client.Reader
 	pipeline.Applier
@@ -25,7 +25,7 @@ type stored struct {
 
 	widget  *widget.Widget
 	blocked *apply.PruneBlockedError
-	refuse  error // of the status write
+	refuse  error // the error of the status write
 }
 
 func (s *stored) Get(_ context.Context, _ client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
@@ -54,7 +54,7 @@ func (s *stored) types() []string {
 	return types
 }
 
-// staleRun drives passes over the stored widget.
+// staleRun runs reconciliations of the stored widget.
 type staleRun struct {
 	*stored
 	t          *testing.T
@@ -100,7 +100,7 @@ func (r *staleRun) expect(when string, want ...string) {
 	}
 }
 
-// extra gives the owner one more component.
+// extra adds or removes a component of the owner.
 func (r *staleRun) extra(there bool) {
 	r.reconciler.compose = func(o observation) observation {
 		if there {
@@ -119,9 +119,9 @@ func statusFields(manager, conditions string) metav1.ManagedFieldsEntry {
 
 var errNotNow = errors.New("not now")
 
-const wholeList = `{}` // as the server has it for an atomic list
+const wholeList = `{}` // the entry for an atomic list
 
-// The API server does not say whose a condition is where the list is one value, or where managedFields are stripped.
+// TestStaleConditions checks the removal of conditions whose owner is unknown, because the list is atomic or managedFields are stripped.
 func TestStaleConditions(t *testing.T) {
 	t.Parallel()
 	ready := []string{"Ready", "Backup"}
@@ -154,10 +154,10 @@ func TestStalePruneBlockedAfterRestart(t *testing.T) {
 		fields metav1.ManagedFieldsEntry
 		gone   bool
 	}{
-		"list written last by us":         {statusFields("widgets", wholeList), true},
-		"list written last by another":    {statusFields("others", wholeList), false},
-		"condition of our own":            {statusFields("widgets", `{"k:{\"type\":\"PruneBlocked\"}":{".":{}}}`), true},
-		"condition of another controller": {statusFields("others", `{"k:{\"type\":\"PruneBlocked\"}":{".":{}}}`), false},
+		"list last written by this controller":    {statusFields("widgets", wholeList), true},
+		"list last written by another controller": {statusFields("others", wholeList), false},
+		"condition of this controller":            {statusFields("widgets", `{"k:{\"type\":\"PruneBlocked\"}":{".":{}}}`), true},
+		"condition of another controller":         {statusFields("others", `{"k:{\"type\":\"PruneBlocked\"}":{".":{}}}`), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

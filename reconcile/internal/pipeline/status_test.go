@@ -20,7 +20,7 @@ import (
 	ownerstatus "github.com/reconcilekit/reconcilekit/reconcile/internal/status"
 )
 
-// decorated decides the status itself.
+// decorated is a reconciler that sets the summary in DecorateStatus.
 type decorated struct {
 	widgets
 	decorate func(status *widget.Status, cm *conditions.Manager)
@@ -30,7 +30,7 @@ func (d *decorated) DecorateStatus(status *widget.Status, cm *conditions.Manager
 	d.decorate(status, cm)
 }
 
-// drain returns the events so far.
+// drain returns the events since the previous call.
 func (w *world) drain() (events []string) {
 	for {
 		select {
@@ -95,13 +95,13 @@ var _ = Describe("A summary that the decorator sets", func() {
 		options []conditions.Option
 		want    []string
 	}{
-		"as a warning":             {[]conditions.Option{conditions.AsWarning}, []string{"Warning Broken it is broken"}},
-		"silently":                 {[]conditions.Option{conditions.Silent}, nil},
-		"with a reason of its own": {[]conditions.Option{conditions.EventReason("Other")}, []string{"Normal Other it is broken"}},
-		"with a text of its own":   {[]conditions.Option{conditions.EventMessage("told so")}, []string{"Normal Broken told so"}},
-		"as usual":                 {nil, []string{"Normal Broken it is broken"}},
+		"as a warning":          {[]conditions.Option{conditions.AsWarning}, []string{"Warning Broken it is broken"}},
+		"silently":              {[]conditions.Option{conditions.Silent}, nil},
+		"with an event reason":  {[]conditions.Option{conditions.EventReason("Other")}, []string{"Normal Other it is broken"}},
+		"with an event message": {[]conditions.Option{conditions.EventMessage("told so")}, []string{"Normal Broken told so"}},
+		"by default":            {nil, []string{"Normal Broken it is broken"}},
 	} {
-		It("is announced as it says: "+name, func() {
+		It("is announced "+name, func() {
 			w := newWorld(widget.Spec{}, &decorated{decorate: func(_ *widget.Status, cm *conditions.Manager) {
 				cm.MarkFalse(conditions.Ready, "Broken", "it is broken", c.options...)
 			}})
@@ -112,7 +112,7 @@ var _ = Describe("A summary that the decorator sets", func() {
 		})
 	}
 
-	It("does not call an owner ready whose plan waits", func() {
+	It("is not set to ready while the plan waits", func() {
 		open := false
 		w := newWorld(widget.Spec{}, &decorated{
 			widgets: widgets{plan: func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
@@ -131,7 +131,7 @@ var _ = Describe("A summary that the decorator sets", func() {
 	})
 })
 
-// Only a change of the definition helps, which is not watched: the pass comes again, but not hot.
+// TestMissingStatusSubresource checks that the reconciliation is retried with a long delay. The CRD must be changed, and it is not watched.
 func TestMissingStatusSubresource(t *testing.T) {
 	t.Parallel()
 	r := newStaleRun(t)

@@ -46,13 +46,13 @@ func newScheme() *runtime.Scheme {
 
 func TestPipeline(t *testing.T) {
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(time.Minute) // for machines that do other work at the same time
+	SetDefaultEventuallyTimeout(time.Minute) // for a busy machine
 	RunSpecs(t, "Pipeline")
 }
 
 var _ = BeforeSuite(func() { env.Setup(GinkgoTB()) })
 
-// fetched is what the test's reconciler reads: the config map that the widget refers to, if it does.
+// fetched is the remote state: the ConfigMap that the widget refers to, if any.
 type fetched struct {
 	source reconcile.FetchResult[*corev1.ConfigMap]
 }
@@ -72,12 +72,12 @@ func (o observation) GetComponentHealth(context.Context) []health.Component {
 	return components
 }
 
-// widgets makes spec.count config maps of a widget; a test overrides what it is about.
+// widgets plans spec.count ConfigMaps for a widget. A test overrides single phases.
 type widgets struct {
 	fetch   func(fetched) fetched
 	compose func(observation) observation
 	plan    func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult)
-	failed  error // of planning
+	failed  error // the error of PlanResources
 }
 
 func (w *widgets) FetchRemoteState(
@@ -112,7 +112,7 @@ func (w *widgets) PlanResources(
 	return plan, w.failed
 }
 
-// part is one child of a widget.
+// part returns one child of a widget.
 func part(owner *widget.Widget, suffix string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name + "-" + suffix},
@@ -120,7 +120,7 @@ func part(owner *widget.Widget, suffix string) *corev1.ConfigMap {
 	}
 }
 
-// DecorateStatus counts, and tries to overwrite what the engine owns.
+// DecorateStatus sets the count, and tries to overwrite a field that the pipeline owns.
 func (w *widgets) DecorateStatus(status *widget.Status, _ *conditions.Manager, _ reconcile.StatusContext[*widget.Widget], _ observation) {
 	status.Count++
 	status.Count = min(status.Count, 1)
@@ -128,7 +128,7 @@ func (w *widgets) DecorateStatus(status *widget.Status, _ *conditions.Manager, _
 	status.Conditions = nil
 }
 
-// world is one test's namespace, its widget and the pipeline that drives it.
+// world is the namespace of a test with a widget and a pipeline.
 type world struct {
 	client.Client
 	requests *requests.Requests
@@ -141,7 +141,7 @@ type world struct {
 	reconcileDeleted bool
 }
 
-// newWorld creates the widget and a pipeline whose reads are live, so that a test decides what the pass sees.
+// newWorld creates the widget and a pipeline with live reads, so that a test controls the objects that a reconciliation reads.
 func newWorld(spec widget.Spec, reconciler reconcile.Reconciler[*widget.Widget, fetched, observation]) *world {
 	GinkgoHelper()
 	namespace := env.Namespace(GinkgoTB())
@@ -181,7 +181,7 @@ func (w *world) restart(reconciler reconcile.Reconciler[*widget.Widget, fetched,
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// pass runs one pass and reads the widget back.
+// pass runs one reconciliation and reads the widget.
 func (w *world) pass() (ctrl.Result, error) {
 	GinkgoHelper()
 	result, err := w.pipeline.Reconcile(context.Background(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(w.widget)})
@@ -191,7 +191,7 @@ func (w *world) pass() (ctrl.Result, error) {
 	return result, err
 }
 
-// settle runs passes until one sends no write.
+// settle runs reconciliations until one sends no write.
 func (w *world) settle() {
 	GinkgoHelper()
 	for range 5 {

@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// TestUnlike: an object that is not as planned has an error, or makes the owner not ready with a message that names it.
+// TestUnlike checks that an object that differs from the plan has an error, or makes the owner not ready with a message that names it.
 func TestUnlike(t *testing.T) {
 	t.Parallel()
 	const (
@@ -36,17 +36,17 @@ func TestUnlike(t *testing.T) {
 		objects         []apply.ObjectResult
 		reason, message string
 	}{
-		"as planned":                 {objects: []apply.ObjectResult{result(apply.OutcomeUnchanged, apply.ReasonUpToDate)}},
-		"created":                    {objects: []apply.ObjectResult{result(apply.OutcomeCreated, apply.ReasonMissing)}},
-		"updated":                    {objects: []apply.ObjectResult{result(apply.OutcomeUpdated, apply.ReasonDrift)}},
-		"created once":               {objects: []apply.ObjectResult{result(apply.OutcomeUnchanged, apply.ReasonExists)}},
-		"written, not in the cache":  {objects: []apply.ObjectResult{result(apply.OutcomeUnchanged, apply.ReasonStaleCache)}},
-		"opted out":                  {objects: []apply.ObjectResult{result(apply.OutcomeOptedOut, apply.ReasonOptedOut)}},
-		"contested, with an error":   {objects: []apply.ObjectResult{result(apply.OutcomeContested, apply.ReasonContested, failed)}},
-		"backoff, with an error":     {objects: []apply.ObjectResult{result(apply.OutcomeFailed, apply.ReasonBackoff, failed)}},
-		"missing, with an error":     {objects: []apply.ObjectResult{result(apply.OutcomeBlocked, apply.ReasonMissing, failed)}},
-		"a deletion that is running": {objects: []apply.ObjectResult{result(apply.OutcomeUnchanged, apply.ReasonTerminating)}},
-		"a read that waits":          {objects: []apply.ObjectResult{result(apply.OutcomeBlocked, apply.ReasonReadFailed)}},
+		"as planned":                    {objects: []apply.ObjectResult{result(apply.OutcomeUnchanged, apply.ReasonUpToDate)}},
+		"created":                       {objects: []apply.ObjectResult{result(apply.OutcomeCreated, apply.ReasonMissing)}},
+		"updated":                       {objects: []apply.ObjectResult{result(apply.OutcomeUpdated, apply.ReasonDrift)}},
+		"created once":                  {objects: []apply.ObjectResult{result(apply.OutcomeUnchanged, apply.ReasonExists)}},
+		"written, not in the cache yet": {objects: []apply.ObjectResult{result(apply.OutcomeUnchanged, apply.ReasonStaleCache)}},
+		"opted out":                     {objects: []apply.ObjectResult{result(apply.OutcomeOptedOut, apply.ReasonOptedOut)}},
+		"contested, with an error":      {objects: []apply.ObjectResult{result(apply.OutcomeContested, apply.ReasonContested, failed)}},
+		"backoff, with an error":        {objects: []apply.ObjectResult{result(apply.OutcomeFailed, apply.ReasonBackoff, failed)}},
+		"missing, with an error":        {objects: []apply.ObjectResult{result(apply.OutcomeBlocked, apply.ReasonMissing, failed)}},
+		"a deletion in progress":        {objects: []apply.ObjectResult{result(apply.OutcomeUnchanged, apply.ReasonTerminating)}},
+		"a failed read":                 {objects: []apply.ObjectResult{result(apply.OutcomeBlocked, apply.ReasonReadFailed)}},
 		"the owner itself is being deleted": {objects: []apply.ObjectResult{
 			result(apply.OutcomeBlocked, apply.ReasonTerminating, func(o *apply.ObjectResult) { o.UID = owner }),
 		}},
@@ -61,16 +61,16 @@ func TestUnlike(t *testing.T) {
 			objects: []apply.ObjectResult{result(apply.OutcomeBlocked, apply.ReasonTerminating)},
 			reason:  "Terminating", message: "ConfigMap a/b is being deleted; it is created again when it is gone",
 		},
-		"a child that finalizers keep": {
+		"a child with finalizers that is being deleted": {
 			objects: []apply.ObjectResult{result(apply.OutcomeBlocked, apply.ReasonTerminating, held)},
 			reason:  "Terminating", message: "ConfigMap a/b is being deleted and kept by the finalizers example.com/x, example.com/y" + remedy +
 				"; it is created again when it is gone",
 		},
-		"a planned deletion that finalizers keep": {
+		"a planned deletion that waits for finalizers": {
 			objects: []apply.ObjectResult{result(apply.OutcomeUnchanged, apply.ReasonTerminating, held)},
 			reason:  "Terminating", message: "ConfigMap a/b is being deleted and kept by the finalizers example.com/x, example.com/y" + remedy,
 		},
-		"waits": {
+		"waiting": {
 			objects: []apply.ObjectResult{result(apply.OutcomeWaiting, apply.ReasonWaiting, func(o *apply.ObjectResult) { o.WaitsUntil = "c is ready" })},
 			reason:  "Waiting", message: "ConfigMap a/b waits until c is ready",
 		},

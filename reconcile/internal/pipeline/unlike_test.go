@@ -16,7 +16,7 @@ import (
 )
 
 var _ = Describe("An owner whose planned child is being deleted", func() {
-	It("is not ready, and names the child and its finalizers, whatever the decorator says", func() {
+	It("is not ready, and the message names the child and its finalizers, even if a decorator reports ready", func() {
 		w := newWorld(widget.Spec{Count: 1}, &decorated{decorate: func(_ *widget.Status, cm *conditions.Manager) {
 			cm.MarkTrue(conditions.Ready, "Mine", "all is well")
 		}})

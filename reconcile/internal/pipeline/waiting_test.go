@@ -17,7 +17,7 @@ import (
 )
 
 var _ = Describe("An owner whose plan waits", func() {
-	It("is not ready before all of it is there, and says what it waits for", func() {
+	It("is not ready until the entire plan is applied, and reports what it waits for", func() {
 		open := false
 		w := newWorld(widget.Spec{Count: 1}, &widgets{plan: func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
 			plan.Apply(part(rc.Object, "late"), apply.WaitUntil(open, "the first part is ready"))
@@ -41,8 +41,8 @@ var _ = Describe("An owner whose plan waits", func() {
 	})
 })
 
-var _ = Describe("An owner that has changed a child with a status", func() {
-	It("is not ready before that status is about the change", func() {
+var _ = Describe("An owner with a changed child", func() {
+	It("is not ready until the status of the child has observed the change", func() {
 		image := "web:1"
 		w := newWorld(widget.Spec{}, &widgets{plan: func(rc reconcile.ReconcileContext[*widget.Widget], plan *reconcile.PlanResult) {
 			labels := map[string]string{"app": rc.Object.Name}

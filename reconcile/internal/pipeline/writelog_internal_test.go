@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// TestWriteLogKeys: a line has each key once, next to those that controller-runtime adds for the owner.
+// TestWriteLogKeys checks that a log line has each key once, including the keys that controller-runtime adds for the owner.
 func TestWriteLogKeys(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -30,11 +30,11 @@ func TestWriteLogKeys(t *testing.T) {
 	requireUniqueKeys(t, lines[0])
 }
 
-// requireUniqueKeys parses a line strictly: each key of an object occurs once.
+// requireUniqueKeys checks that no object of a JSON line repeats a key.
 func requireUniqueKeys(t *testing.T, line string) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(line))
-	var keys []map[string]bool // of the objects around; nil for lists
+	var keys []map[string]bool // keys of the enclosing objects; nil for lists
 	isKey := false
 	for {
 		token, err := decoder.Token()

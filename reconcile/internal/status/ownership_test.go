@@ -22,12 +22,12 @@ const (
 	foreignManager = "somebody"
 )
 
-// subject is an object of one of the kinds, whose status is written as content.
+// subject is an object of one of the kinds, with helpers that write its status.
 type subject struct {
 	*world
 	key  client.ObjectKey
 	kind string
-	// shortened reports that the writer sees managedFields as a shortening cache has them.
+	// shortened reports whether the writer reads managedFields in the shortened form of the cache.
 	shortened bool
 }
 
@@ -35,7 +35,7 @@ func (w *world) subject(kind string) *subject {
 	GinkgoHelper()
 	s := &subject{world: w, kind: kind, key: client.ObjectKey{Namespace: w.namespace, Name: "subject"}}
 	created := s.empty()
-	created.Object["spec"] = map[string]any{"message": "x"} // of an object without content the server keeps no managedFields
+	created.Object["spec"] = map[string]any{"message": "x"} // the API server keeps no managedFields of an object without content
 	Expect(w.admin.Create(w.ctx, created)).To(Succeed())
 	return s
 }
@@ -62,7 +62,7 @@ func (s *subject) status() map[string]any {
 	return content
 }
 
-// conditions are the types of the stored conditions.
+// conditions returns the types of the stored conditions.
 func (s *subject) conditions() []string {
 	GinkgoHelper()
 	types := []string{}
@@ -79,7 +79,7 @@ func conditionContent(kind string) map[string]any {
 	}
 }
 
-// write stores a status under another manager.
+// write stores a status as another field manager.
 func (s *subject) write(manager string, patch types.PatchType, content map[string]any) {
 	GinkgoHelper()
 	u := s.empty()
@@ -94,7 +94,7 @@ func (s *subject) write(manager string, patch types.PatchType, content map[strin
 	Expect(s.admin.Status().Patch(s.ctx, u, client.RawPatch(patch, data), options...)).To(Succeed())
 }
 
-// pass writes the status that change makes of the stored one, with a writer that has just started.
+// pass changes the stored status and writes it with a new writer.
 func (s *subject) pass(change func(content map[string]any), managed ...string) {
 	GinkgoHelper()
 	Expect(s.tryPass(change, managed...)).To(Succeed())
@@ -119,7 +119,7 @@ func (s *subject) tryPass(change func(content map[string]any), managed ...string
 	return err
 }
 
-// settles runs the same pass five times and expects at most this many writes, all of them in the first.
+// settles runs pass five times and expects at most this many writes, all of them in the first run.
 func (s *subject) settles(writes int, change func(content map[string]any), managed ...string) {
 	GinkgoHelper()
 	s.sent()
@@ -135,7 +135,7 @@ func (s *subject) settles(writes int, change func(content map[string]any), manag
 
 func formerly(o *status.Options) { o.FormerManagers = []string{formerManager} }
 
-// setCondition puts a condition into the content in the place of one of its type, and takes others out.
+// setCondition sets the condition of a type in the content and removes the types in out.
 func setCondition(content map[string]any, kind string, out ...string) {
 	conditions := []any{conditionContent(kind)}
 	stored, _ := content["conditions"].([]any)
@@ -152,7 +152,7 @@ func setCondition(content map[string]any, kind string, out ...string) {
 	content["conditions"] = conditions
 }
 
-// earlier are those who have written the status before this controller did.
+// earlier lists the writers of the status before this controller.
 var earlier = []struct {
 	name, manager string
 	patch         types.PatchType
@@ -165,11 +165,11 @@ var earlier = []struct {
 	{"another manager by apply", foreignManager, types.ApplyPatchType, false},
 }
 
-var _ = Describe("A status that was written before", func() {
+var _ = Describe("A status with earlier writers", func() {
 	for _, kind := range []string{"Keyed", "Atomic", "Plain"} {
 		for _, by := range earlier {
 			for _, shortened := range []bool{false, true} {
-				It(fmt.Sprintf("of a %s, by %s (managedFields shortened: %v), is taken over where it is ours", kind, by.name, shortened), func() {
+				It(fmt.Sprintf("of a %s, by %s (managedFields shortened: %v), is replaced where former managers wrote it", kind, by.name, shortened), func() {
 					for name, wanted := range map[string]any{"left out": nil, "changed": int64(5), "same": int64(7)} {
 						By("a field that is " + name)
 						w := newWorld(formerly)
@@ -224,7 +224,7 @@ var _ = Describe("A status that was written before", func() {
 		}
 	}
 
-	It("is left to its writer also where that one goes on writing", func() {
+	It("keeps the fields that another writer continues to change", func() {
 		for _, patch := range []types.PatchType{types.MergePatchType, types.ApplyPatchType} {
 			w := newWorld()
 			s := w.subject("Keyed")
@@ -238,7 +238,7 @@ var _ = Describe("A status that was written before", func() {
 			s.sent()
 			for i := range 5 {
 				conditions := []any{conditionContent("Theirs")}
-				if patch == types.MergePatchType { // which replaces the list
+				if patch == types.MergePatchType { // replaces the list
 					conditions = append(conditions, conditionContent("Ready"))
 				}
 				s.write(foreignManager, patch, map[string]any{
@@ -251,7 +251,7 @@ var _ = Describe("A status that was written before", func() {
 		}
 	})
 
-	It("keeps a condition whole that another manager has changed since, where it is left out", func() {
+	It("keeps a removed condition unchanged if another manager changed it", func() {
 		for _, patch := range []types.PatchType{types.MergePatchType, types.ApplyPatchType} {
 			for _, shortened := range []bool{false, true} {
 				By(fmt.Sprintf("%s, managedFields shortened: %v", patch, shortened))
@@ -264,7 +264,7 @@ var _ = Describe("A status that was written before", func() {
 				theirs := conditionContent("Extra")
 				theirs["status"], theirs["lastTransitionTime"] = "False", "2024-02-02T00:00:00Z"
 				changed := []any{theirs}
-				if patch == types.MergePatchType { // which replaces the list
+				if patch == types.MergePatchType { // replaces the list
 					changed = append(changed, conditionContent("Ready"))
 				}
 				s.write(foreignManager, patch, map[string]any{"conditions": changed})
@@ -291,7 +291,7 @@ var _ = Describe("A status that was written before", func() {
 		Expect(s.status()).To(HaveKeyWithValue("count", int64(1)))
 	})
 
-	It("comes back when somebody wipes or changes it", func() {
+	It("is restored when another writer clears or changes it", func() {
 		for _, kind := range []string{"Keyed", "Atomic", "Plain"} {
 			w := newWorld()
 			s := w.subject(kind)
@@ -316,20 +316,20 @@ var _ = Describe("A status that was written before", func() {
 })
 
 var _ = Describe("A change that the API server does not store", func() {
-	It("is sent once", func() {
+	It("is not sent repeatedly", func() {
 		w := newWorld()
 		s := w.subject("Plain")
 		for range 5 {
 			s.pass(func(content map[string]any) { content["unknownToTheSchema"] = "x" })
 		}
 		Expect(s.sent()).To(Equal(1))
-		By("a change of another field is stored nevertheless")
+		By("storing a change of another field")
 		for range 3 {
 			s.pass(func(content map[string]any) { content["unknownToTheSchema"], content["count"] = "x", int64(2) })
 		}
 		Expect(s.sent()).To(Equal(1))
 		Expect(s.status()).To(HaveKeyWithValue("count", int64(2)))
-		By("it is tried again after five minutes")
+		By("sending it again after five minutes")
 		w.clock.SetTime(w.clock.Now().Add(5 * time.Minute))
 		for range 3 {
 			s.pass(func(content map[string]any) { content["unknownToTheSchema"], content["count"] = "x", int64(2) })
@@ -338,8 +338,8 @@ var _ = Describe("A change that the API server does not store", func() {
 	})
 })
 
-var _ = Describe("A status that another writer changes each time", func() {
-	It("is written five times in five minutes, not for ever", func() {
+var _ = Describe("A status that another writer changes after each write", func() {
+	It("is written at most five times in five minutes", func() {
 		for _, kind := range []string{"Keyed", "Atomic", "Plain"} {
 			w := newWorld()
 			s := w.subject(kind)
@@ -360,7 +360,7 @@ var _ = Describe("A status that another writer changes each time", func() {
 			w.clock.SetTime(w.clock.Now().Add(5 * time.Minute))
 			fight()
 			Expect(s.sent()).To(Equal(5))
-			By("another change is stored at once")
+			By("storing another change immediately")
 			s.pass(func(content map[string]any) { content["count"] = int64(2) }, "Ready")
 			Expect(s.status()).To(HaveKeyWithValue("count", int64(2)))
 		}
@@ -368,7 +368,7 @@ var _ = Describe("A status that another writer changes each time", func() {
 })
 
 var _ = Describe("A kind without the status subresource", func() {
-	It("is named in the error, with what its definition lacks", func() {
+	It("is reported in the error, with the missing subresource", func() {
 		w := newWorld()
 		s := w.subject("Bare")
 		err := s.tryPass(func(content map[string]any) { content["count"] = int64(1) })
@@ -378,7 +378,7 @@ var _ = Describe("A kind without the status subresource", func() {
 		Expect(missing.GVK.Kind).To(Equal("Bare"))
 	})
 
-	It("is told from an object that is gone", func() {
+	It("is distinguished from a deleted object", func() {
 		w := newWorld()
 		before := w.stored()
 		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())

@@ -28,8 +28,8 @@ func replaceCondition(list []metav1.Condition, c metav1.Condition) []metav1.Cond
 	return out
 }
 
-var _ = Describe("Status", func() {
-	It("is one apply when it changed, and nothing when it did not", func() {
+var _ = Describe("A status write", func() {
+	It("is one apply if the status changed, and is omitted otherwise", func() {
 		w := newWorld()
 		before := w.stored()
 		after := copyOf(before)
@@ -52,7 +52,7 @@ var _ = Describe("Status", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(written).To(BeFalse())
 
-		By("a condition that is gone, and a field")
+		By("removing a condition and a field")
 		next := copyOf(stored)
 		next.Status.Conditions = []metav1.Condition{condition("Other", "x")}
 		next.Status.Count = 0
@@ -61,13 +61,13 @@ var _ = Describe("Status", func() {
 		Expect(w.stored().Status).To(Equal(widget.Status{ObservedGeneration: 1, Conditions: []metav1.Condition{condition("Other", "x")}}))
 	})
 
-	It("keeps the conditions of other writers, without conflicts", func() {
+	It("keeps the conditions of other writers and does not conflict with them", func() {
 		w := newWorld()
 		second := w.newWriter("second")
 		stale := w.stored()
 		for i := range 20 {
 			for name, writer := range map[string]*status.Writer{"First": w.writer, "Second": second} {
-				after := copyOf(stale) // both work from an old state
+				after := copyOf(stale) // both writers start from the same old state
 				after.Status.Conditions = replaceCondition(after.Status.Conditions, condition(name, string(rune('a'+i))))
 				_, err := writer.WriteStatus(w.ctx, stale, after, []string{name})
 				Expect(err).NotTo(HaveOccurred())
@@ -76,7 +76,7 @@ var _ = Describe("Status", func() {
 		Expect(w.stored().Status.Conditions).To(ConsistOf(condition("First", "t"), condition("Second", "t")))
 	})
 
-	It("is a merge patch with a resourceVersion where conditions are one value", func() {
+	It("is a merge patch with a resourceVersion if the list of conditions is atomic", func() {
 		w := newWorld()
 		atomic := func() *unstructured.Unstructured {
 			u := &unstructured.Unstructured{}
@@ -112,8 +112,8 @@ var _ = Describe("Status", func() {
 	})
 })
 
-var _ = Describe("A rewrite of the owner", func() {
-	It("sends what is different in one patch, guarded by the version, and nothing when nothing is", func() {
+var _ = Describe("A migration of the owner", func() {
+	It("sends only the differences in one patch with a resourceVersion, and nothing without a difference", func() {
 		w := newWorld()
 		before := w.stored()
 		after := copyOf(before)

@@ -23,7 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// manager is the field manager of the writer that is tested.
+// manager is the field manager of the tested writer.
 const manager = "status-test"
 
 var env *environment.Environment
@@ -51,7 +51,7 @@ var _ = BeforeSuite(func() {
 	DeferCleanup(env.Stop)
 })
 
-// variant is the definition of a kind like the widget under another name, with a status of more fields.
+// variant returns a copy of the widget's CRD for another kind, with more status fields.
 func variant(kind, plural string, change func(status map[string]apiextensionsv1.JSONSchemaProps)) *apiextensionsv1.CustomResourceDefinition {
 	crd := widget.CRD()
 	crd.Name = plural + "." + crd.Spec.Group
@@ -66,12 +66,12 @@ func variant(kind, plural string, change func(status map[string]apiextensionsv1.
 	return crd
 }
 
-// keyedCRD has conditions as a map by type.
+// keyedCRD has conditions as a map list with the key type.
 func keyedCRD() *apiextensionsv1.CustomResourceDefinition {
 	return variant("Keyed", "keyeds", func(map[string]apiextensionsv1.JSONSchemaProps) {})
 }
 
-// atomicCRD has conditions as one value.
+// atomicCRD has conditions as an atomic list.
 func atomicCRD() *apiextensionsv1.CustomResourceDefinition {
 	return variant("Atomic", "atomics", func(status map[string]apiextensionsv1.JSONSchemaProps) {
 		conditions := status["conditions"]
@@ -127,7 +127,7 @@ func (w *world) newWriter(manager string, options ...func(*status.Options)) *sta
 	return writer
 }
 
-// stored is the widget as the API server has it.
+// stored returns the widget from the API server.
 func (w *world) stored() *widget.Widget {
 	GinkgoHelper()
 	o := &widget.Widget{}
@@ -135,7 +135,7 @@ func (w *world) stored() *widget.Widget {
 	return o
 }
 
-// sent are the writes since the last call.
+// sent returns the number of writes since the previous call.
 func (w *world) sent() int {
 	sent := len(w.requests.Snapshot().Writes())
 	w.requests.Reset()

@@ -7,7 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/check"
 )
 
-// What a system accepts is said with the check and a reason.
+// A system accepts a finding with the check and a reason.
 func Example() {
 	accepted := reconciletest.Acceptance{Check: check.State, About: "spec.replicas", Reason: "an autoscaler sets the replicas"}
 	fmt.Printf("%s of %s: %s\n", accepted.Check, accepted.About, accepted.Reason)

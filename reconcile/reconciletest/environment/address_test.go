@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
-// TestFreeAddress checks that a server can listen there, twice, and that no outgoing connection gets such a port.
+// TestFreeAddress checks that a server can listen on the address twice, and that the port is not used for outgoing connections.
 func TestFreeAddress(t *testing.T) {
 	t.Parallel()
 

@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// line is one of an audit log.
+// line returns a line of an audit log.
 func line(id, stage, verb, uri, object string, code int) string {
 	return fmt.Sprintf(`{"auditID":%q,"stage":%q,"verb":%q,"requestURI":%q,"user":{"username":"admin"},"objectRef":%s,"responseStatus":{"code":%d},`+
 		`"requestReceivedTimestamp":"2026-01-01T00:00:00.000001Z","stageTimestamp":"2026-01-01T00:00:01Z"}`+"\n", id, stage, verb, uri, object, code)
@@ -27,7 +27,7 @@ const (
 	done = "ResponseComplete"
 )
 
-// What is read of one line: whose request it was, what it was about, and how it was answered.
+// TestParseAuditEvent checks the user, the object and the response code of a parsed line.
 func TestParseAuditEvent(t *testing.T) {
 	t.Parallel()
 	request := requests.Request{Verb: "get", Resource: "pods", Namespace: "shop", Name: "web"}
@@ -107,7 +107,7 @@ func TestParseAuditEvent(t *testing.T) {
 	}
 }
 
-// What is no line of an audit log is an error that shows it.
+// TestParseAuditEventErrors checks that the error for an invalid line contains the line.
 func TestParseAuditEventErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -122,7 +122,7 @@ func TestParseAuditEventErrors(t *testing.T) {
 	}
 }
 
-// logFile is an audit log that grows.
+// logFile is an audit log to which tests append lines.
 type logFile struct {
 	t    *testing.T
 	path string
@@ -164,7 +164,7 @@ func (f *logFile) expect(want ...string) {
 	}
 }
 
-// The log is read as it grows: each line once, when it is complete.
+// TestAuditLogGrows checks that each line of a growing log is read once, after it is complete.
 func TestAuditLogGrows(t *testing.T) {
 	t.Parallel()
 	f := newLogFile(t)
@@ -189,7 +189,7 @@ func TestAuditLogGrows(t *testing.T) {
 	}
 }
 
-// The beginning and the end of a watch are one entry, which a reset forgets for good.
+// TestAuditLogWatches checks that the start and the end of a watch are one entry, which a reset removes.
 func TestAuditLogWatches(t *testing.T) {
 	t.Parallel()
 	f := newLogFile(t)
@@ -209,7 +209,7 @@ func TestAuditLogWatches(t *testing.T) {
 	f.expect("watch 504")
 }
 
-// A broken line is named by its place, and a log that is gone by what that means.
+// TestAuditLogErrors checks that the error for an invalid line contains its position, and the error for a missing log its likely cause.
 func TestAuditLogErrors(t *testing.T) {
 	t.Parallel()
 	f := newLogFile(t)
@@ -226,7 +226,7 @@ func TestAuditLogErrors(t *testing.T) {
 	}
 }
 
-// Readers beside each other see each line once.
+// TestAuditLogAtOnce checks that concurrent readers read each line once.
 func TestAuditLogAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newLogFile(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
-// without takes the ways to a control plane away, and says whether this is CI.
+// without unsets the variables that name a control plane, and sets whether this is CI.
 func without(t *testing.T, ci string) {
 	t.Helper()
 	for name, value := range map[string]string{"KUBEBUILDER_ASSETS": "", environment.EnvKubeconfig: "", "CI": ci} {
@@ -24,7 +24,7 @@ func without(t *testing.T, ci string) {
 	}
 }
 
-// Nothing to start, or the wrong folder or file, is told by the name of what would help.
+// TestStartErrors checks that the error for missing or wrong settings names the setting that is needed.
 func TestStartErrors(t *testing.T) { //nolint:paralleltest // sets the environment
 	half := t.TempDir()
 	if err := os.WriteFile(filepath.Join(half, "etcd"), nil, 0o600); err != nil {
@@ -62,7 +62,7 @@ func TestStartErrors(t *testing.T) { //nolint:paralleltest // sets the environme
 	}
 }
 
-// witness is a test that was skipped or has failed.
+// witness is a testing.TB that records skips and failures.
 type witness struct {
 	testing.TB
 
@@ -83,7 +83,7 @@ func (w *witness) Fatal(args ...any) {
 	panic(ended{})
 }
 
-// observe lets a test that ends early end here.
+// observe runs a function that can end the test early.
 func observe(t *testing.T, do func(t testing.TB)) (w *witness) {
 	t.Helper()
 	w = &witness{TB: t}
@@ -96,7 +96,7 @@ func observe(t *testing.T, do func(t testing.TB)) (w *witness) {
 	return w
 }
 
-// Without a control plane tests are skipped, save where a skipped test would look like one that passed.
+// TestWithoutControlPlane checks that tests without a control plane are skipped, except in CI, where they fail.
 func TestWithoutControlPlane(t *testing.T) { //nolint:paralleltest // sets the environment
 	env := &environment.Environment{}
 	for ci, skipped := range map[string]bool{"": true, "false": true, "true": false} {
@@ -112,7 +112,7 @@ func TestWithoutControlPlane(t *testing.T) { //nolint:paralleltest // sets the e
 	}
 }
 
-// An environment that does not run says so, whoever asks.
+// TestNotRunning checks that each method of an environment that does not run returns an error.
 func TestNotRunning(t *testing.T) {
 	t.Parallel()
 	env := &environment.Environment{}
@@ -128,7 +128,7 @@ func TestNotRunning(t *testing.T) {
 	}
 }
 
-// The file has what the configuration has: a client that reads it is the same one.
+// TestKubeconfig checks that the written kubeconfig contains the same settings as the configuration.
 func TestKubeconfig(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -160,7 +160,7 @@ func TestKubeconfig(t *testing.T) {
 	}
 }
 
-// The name of a test's namespace begins with the end of the test's name, as the API server takes it.
+// TestNamespacePrefix checks that the prefix is the end of the test's name, converted to a valid name.
 func TestNamespacePrefix(t *testing.T) {
 	t.Parallel()
 	for test, want := range map[string]string{

@@ -1,6 +1,6 @@
 package environment
 
-// ParseAuditEvent turns a line of an audit log into an entry.
+// ParseAuditEvent parses a line of an audit log.
 func ParseAuditEvent(line []byte) (AuditEntry, error) {
 	event, err := parseAuditEvent(line)
 	if err != nil {
@@ -12,5 +12,5 @@ func ParseAuditEvent(line []byte) (AuditEntry, error) {
 // NewAuditLog reads an audit log from a file.
 func NewAuditLog(path string) *AuditLog { return &AuditLog{path: path} }
 
-// NamespacePrefix is the beginning of the name of the namespace of a test.
+// NamespacePrefix returns the prefix of the namespace of a test.
 func NamespacePrefix(test string) string { return namespacePrefix(test) }

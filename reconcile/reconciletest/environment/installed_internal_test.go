@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestNotReadySample lists the hints of a sample that does not become ready.
+// TestNotReadySample checks the hints for a sample that does not become ready.
 func TestNotReadySample(t *testing.T) {
 	t.Parallel()
 

@@ -78,7 +78,7 @@ type witness struct {
 
 func (w *witness) Error(args ...any) { w.failures = append(w.failures, fmt.Sprint(args...)) }
 
-// The packages of the kit are the SDK, which does all that an operator leaves to it.
+// ExampleOffenders lists the writes in the packages of an operator.
 func TestBoundary(t *testing.T) {
 	t.Parallel()
 	w := &witness{TB: t}

@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// recordingTest is a test that notes its failures.
+// recordingTest is a testing.TB that records failures.
 type recordingTest struct {
 	testing.TB
 

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// TestKstatus: each way in which a tool that waits for any kind would read a status wrongly is found, and nothing else.
+// TestKstatus checks that each status that a kstatus client would misinterpret is found, and no other.
 func TestKstatus(t *testing.T) {
 	t.Parallel()
 	now := metav1.Now()
@@ -26,7 +26,7 @@ func TestKstatus(t *testing.T) {
 	for name, c := range map[string]struct {
 		conditions []metav1.Condition
 		observed   int64
-		want       string // of the error; empty is none
+		want       string // part of the error; empty means no error
 	}{
 		"no conditions":                   {nil, 0, ""},
 		"ready":                           {[]metav1.Condition{ready, condition("PartsReady", metav1.ConditionFalse)}, 2, ""},

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// Fatalf ends the test, as that of a real one does.
+// Fatalf ends the test.
 func (t *recordingTest) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
 func TestWatched(t *testing.T) {

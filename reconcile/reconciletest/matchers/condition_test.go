@@ -70,7 +70,7 @@ func TestHaveCondition(t *testing.T) {
 	}
 }
 
-// What is no object, or has conditions of another form, is a mistake of the test and no mismatch.
+// TestHaveConditionErrors checks that a value without conditions is an error of the test, not a mismatch.
 func TestHaveConditionErrors(t *testing.T) {
 	t.Parallel()
 	odd := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": "none"}}}

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// server stands in for the transport of a rest.Config.
+// server is a fake transport of a rest.Config.
 type server struct{}
 
 func (server) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -53,7 +53,7 @@ func ExampleRequests() {
 	// writes: no requests
 }
 
-// The write reaches the server, and the client does not learn of it.
+// The write reaches the server, but the client receives an error.
 func ExampleRequests_Inject() {
 	var sent requests.Requests
 

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/rights"
 )
 
-// TestRefusedOnce: each kind is refused its first write of either sort, and what is no write of an object never.
+// TestRefusedOnce checks that the first apply and the first other write of each kind are rejected, and that other requests are not.
 func TestRefusedOnce(t *testing.T) {
 	t.Parallel()
 

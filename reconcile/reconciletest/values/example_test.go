@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/values"
 )
 
-// definition is a CRD, as controller-gen writes them into a folder.
+// definition is a CRD in the format of controller-gen.
 const definition = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -37,7 +37,7 @@ spec:
               description: {type: string, maxLength: 64}
 `
 
-// test stands for the *testing.T of a test.
+// test is a fake *testing.T.
 type test struct{ testing.TB }
 
 func (test) Helper()                  {}
@@ -45,9 +45,9 @@ func (test) Logf(string, ...any)      {}
 func (test) Fatal(args ...any)        { panic(fmt.Sprint(args...)) }
 func (test) Context() context.Context { return context.Background() }
 
-// A property test: what must hold for every class that the API server accepts.
+// A property test checks a property for each object that the API server accepts.
 func Example() {
-	var t test // of func TestAnyClass(t *testing.T)
+	var t test // the parameter of func TestAnyClass(t *testing.T)
 	folder, err := os.MkdirTemp("", "crd")
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func props(t *testing.T, text string) *apiextensionsv1.JSONSchemaProps {
 	return out
 }
 
-// TestDraw: all are valid, as drawn before they are looked at by the API server's library; the first two are the least and the most.
+// TestDraw checks that generated values are valid before the validation, and that the first two are the smallest and the largest.
 func TestDraw(t *testing.T) {
 	t.Parallel()
 	const n = 200
@@ -98,7 +98,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestErrorWithoutValues: a rule that nothing fulfils is told.
+// TestErrorWithoutValues checks the error for a rule that no value satisfies.
 func TestErrorWithoutValues(t *testing.T) {
 	t.Parallel()
 	drawn, err := draw(t.Context(), props(t, `
@@ -114,7 +114,7 @@ required: [spec]
 	}
 }
 
-// TestText: a text has the pattern, or the length, that the schema asks for.
+// TestText checks that a generated string matches the pattern or the length limits of the schema.
 func TestText(t *testing.T) {
 	t.Parallel()
 	two, four := int64(2), int64(4)

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
-// world is a service that API servers reach on this machine, with the objects that name it.
+// world is a webhook service on this machine, with the objects that refer to it.
 type world struct {
 	client.Client
 	*testing.T
@@ -93,7 +93,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// book is a CRD with two versions, which the service converts.
+// book returns a CRD with two versions. The service converts between them.
 func book(group string, to *admissionregistrationv1.ServiceReference) *apiextensionsv1.CustomResourceDefinition {
 	group += ".example.com"
 	open := &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}}
@@ -118,7 +118,7 @@ func book(group string, to *admissionregistrationv1.ServiceReference) *apiextens
 	}
 }
 
-// convert changes nothing but the version.
+// convert changes only the version.
 func convert(answer http.ResponseWriter, request *http.Request) {
 	review := &apiextensionsv1.ConversionReview{}
 	if err := json.NewDecoder(request.Body).Decode(review); err != nil {
@@ -139,7 +139,7 @@ func convert(answer http.ResponseWriter, request *http.Request) {
 	_ = json.NewEncoder(answer).Encode(review) //nolint:errchkjson // its objects are unstructured content
 }
 
-// closing lets each request have a handshake of its own.
+// closing closes the connection after each request, so that each request starts with a TLS handshake.
 func closing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
@@ -196,7 +196,7 @@ func (w *world) eventually(what string, try func() error) {
 	}
 }
 
-// admitted makes an object that is admitted by the webhooks.
+// admitted creates an object, which calls the admission webhooks.
 func (w *world) admitted() error {
 	return w.Create(w.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.service.Namespace, GenerateName: "a-"}}, client.DryRunAll)
 }
@@ -210,12 +210,12 @@ func (w *world) book(version string) *unstructured.Unstructured {
 	return object
 }
 
-// converted reads an object in the version that is not stored.
+// converted reads an object in the version that is not stored, which calls the conversion webhook.
 func (w *world) converted() error {
 	return w.Get(w.Context(), client.ObjectKeyFromObject(w.book("v2")), w.book("v2"))
 }
 
-// serial is that of the certificate at the port, if what the clients trust trusts it.
+// serial returns the serial number of the certificate at the port, or an error if clients do not trust it.
 func (w *world) serial(port int) (string, error) {
 	if err := w.Get(w.Context(), client.ObjectKeyFromObject(w.hook), w.hook); err != nil {
 		return "", err
@@ -231,8 +231,8 @@ func (w *world) serial(port int) (string, error) {
 	return connection.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String(), nil
 }
 
-// TestRenewal: while certificates are renewed again and again, with a handshake for each request, no call of a webhook and no conversion
-// fails, and two replicas come to serve the same one.
+// TestRenewal checks that no webhook call and no conversion fails while certificates are renewed repeatedly, with a handshake for
+// each request, and that two replicas serve the same certificate afterwards.
 func TestRenewal(t *testing.T) {
 	w := newWorld(t)
 	hasty := policy{lifetime: 24 * time.Hour, renewal: 2 * time.Second, settling: time.Second}
@@ -273,7 +273,7 @@ func TestRenewal(t *testing.T) {
 	})
 }
 
-// TestRestored: what somebody takes away comes back, the Secret with a certificate that takes the place of all that were trusted.
+// TestRestored checks that deleted objects are restored. A new certificate replaces all trusted ones if the Secret was deleted.
 func TestRestored(t *testing.T) {
 	w := newWorld(t)
 	w.run(w.port, standard())

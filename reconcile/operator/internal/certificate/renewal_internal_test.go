@@ -23,8 +23,8 @@ func pairAt(t *testing.T, hosts []string, age time.Duration) *pair {
 	return p
 }
 
-// TestAdvance: what is served, what is next and what is trusted, in every situation. A number is the place in the list of the pairs that
-// the case has, and -1 a new one.
+// TestAdvance checks which pair is served, which is next and how many are trusted. A number is the index in the list of pairs that
+// the case has; -1 is a new pair.
 func TestAdvance(t *testing.T) {
 	t.Parallel()
 	const fresh, none = -1, -2
@@ -95,7 +95,7 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
-// TestGarbage: what somebody has written into the Secret counts as absent.
+// TestGarbage checks that invalid content of the Secret is treated as absent.
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	good := state{served: pairAt(t, hosts, 0), trusted: []*x509.Certificate{pairAt(t, hosts, 0).parsed}}.data()
@@ -109,7 +109,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// TestStandard: the certificate is renewed long before it expires.
+// TestStandard checks that the default policy renews a certificate long before it expires.
 func TestStandard(t *testing.T) {
 	t.Parallel()
 	if standard().renewal+standard().settling >= standard().lifetime*3/4 {

@@ -18,7 +18,7 @@ func TestValidate(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		old, new string
-		want     []string // the fields that are refused
+		want     []string // the rejected fields
 	}{
 		"a valid Deployment":  {new: deployment},
 		"a Deployment scaled": {old: deployment, new: strings.Replace(deployment, "spec: {", "spec: {replicas: 3, ", 1)},
@@ -110,7 +110,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := u.UnmarshalJSON(data); err != nil { // with whole numbers, as they are stored
+	if err := u.UnmarshalJSON(data); err != nil { // with integers, as they are stored
 		t.Fatal(err)
 	}
 	return u

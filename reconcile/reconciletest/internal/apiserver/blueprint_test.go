@@ -18,10 +18,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
 )
 
-// typedKind is what the typed client of a built-in kind says about it: whether it asks for a namespace, and for a status.
+// typedKind describes the typed client of a built-in kind: whether it takes a namespace, and whether it can write the status.
 type typedKind struct{ namespaced, status bool }
 
-// typedKinds are the built-in kinds that can be created, by their typed clients.
+// typedKinds returns the built-in kinds that can be created, from their typed clients.
 func typedKinds(t *testing.T) map[schema.GroupVersionKind]typedKind {
 	t.Helper()
 	found := map[schema.GroupVersionKind]typedKind{}
@@ -51,7 +51,7 @@ func typedKinds(t *testing.T) map[schema.GroupVersionKind]typedKind {
 	return found
 }
 
-// Built-in kinds are as their typed clients have them: with or without a namespace.
+// TestBuiltInScopes checks that built-in kinds are namespaced if their typed clients are.
 func TestBuiltInScopes(t *testing.T) {
 	t.Parallel()
 	blueprint, err := apiserver.NewBlueprint(clientgoscheme.Scheme, nil)
@@ -74,7 +74,7 @@ func TestBuiltInScopes(t *testing.T) {
 	}
 }
 
-// The status of a built-in kind is written by itself where its typed client writes it so.
+// TestBuiltInStatus checks that a built-in kind has the status subresource if its typed client has UpdateStatus.
 func TestBuiltInStatus(t *testing.T) {
 	t.Parallel()
 	blueprint, err := apiserver.NewBlueprint(clientgoscheme.Scheme, nil)
@@ -88,7 +88,7 @@ func TestBuiltInStatus(t *testing.T) {
 	}
 }
 
-// A kind that a mapping names no version of is mapped to the one that a server prefers, by the plural of its definition.
+// TestMapping checks that a kind without a version is mapped to the server's preferred version, with the plural of its CRD.
 func TestMapping(t *testing.T) {
 	t.Parallel()
 	crd := widget.CRD()
@@ -149,7 +149,7 @@ func TestEnum(t *testing.T) {
 	}
 }
 
-// The kinds that there have been objects of are known, also when they are gone.
+// TestUsed checks that the server lists all kinds that ever had objects.
 func TestUsed(t *testing.T) {
 	t.Parallel()
 	server := serverWith(t, settings)

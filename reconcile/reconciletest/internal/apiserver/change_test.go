@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// write is one request about a widget.
+// write is one request for a widget.
 type write func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error
 
 func set(change func(u *unstructured.Unstructured)) write {
@@ -31,7 +31,7 @@ func state(text string) func(*unstructured.Unstructured) {
 	return func(u *unstructured.Unstructured) { u.Object["status"] = map[string]any{"state": text} }
 }
 
-// What a write changes: the generation counts the spec and the deletion, the version every change, and what changes nothing neither.
+// TestVersions checks that the generation changes with the spec and the deletion, the resourceVersion with each change, and neither without a change.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	apply := func(text string) write {
@@ -54,7 +54,7 @@ func TestVersions(t *testing.T) {
 		"a deletion timestamp":              {set(func(u *unstructured.Unstructured) { u.SetDeletionTimestamp(&metav1.Time{}) }), 1, false},
 		"the status": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			state("Ready")(u)
-			count(5)(u) // of which an update of the status takes no notice
+			count(5)(u) // an update of the status ignores the spec
 			return c.Status().Update(ctx, u)
 		}, 1, true},
 		"the status by a patch": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
@@ -66,7 +66,7 @@ func TestVersions(t *testing.T) {
 		"a patch": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			return c.Patch(ctx, u, client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/count","value":3}]`)))
 		}, 2, true},
-		"an apply of the same spec": {apply(gadget), 1, true}, // which is owned now
+		"an apply of the same spec": {apply(gadget), 1, true}, // adds a managedFields entry
 		"an apply":                  {apply(strings.Replace(gadget, "count: 1", "count: 4", 1)), 2, true},
 		"the same apply twice": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			if err := apply(gadget)(ctx, c, u); err != nil {
@@ -112,13 +112,13 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A dry run answers as the write would, and stores nothing.
+// TestDryRun checks that a dry run returns the result of the write and stores nothing.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	dry, by := client.DryRunAll, client.FieldOwner("test")
 	for name, c := range map[string]struct {
 		do   write
-		want int64 // the count that the answer has
+		want int64 // the count in the response
 	}{
 		"create": {func(ctx context.Context, c client.Client, u *unstructured.Unstructured) error {
 			u.SetName("other")
@@ -176,7 +176,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// owners are who owns which top-level fields of data, as "manager operation subresource: fields".
+// owners returns the owned top-level fields of data, as "manager operation subresource: fields".
 func owners(u *unstructured.Unstructured) (out []string) {
 	for _, entry := range u.GetManagedFields() {
 		fields := entry.FieldsV1.GetRawString()
@@ -189,7 +189,7 @@ func owners(u *unstructured.Unstructured) (out []string) {
 	return out
 }
 
-// Fields are owned by those who write them; what an applier no longer names goes, unless another owns it.
+// TestOwnership checks that writers own their fields, and that an apply removes fields that it no longer contains, unless another manager owns them.
 func TestOwnership(t *testing.T) {
 	t.Parallel()
 	server := serverWith(t)
@@ -237,7 +237,7 @@ func TestOwnership(t *testing.T) {
 	expect(map[string]any{"v": "3", "w": "1"}, "two Apply = data ", "reconciletest Update = data w ", "three Update = data v ")
 }
 
-// The status has owners of its own, and lists have elements of their own where the schema has keys for them.
+// TestOwnershipBySchema checks that the status has its own managedFields entries, and that elements of map lists are owned separately.
 func TestOwnershipBySchema(t *testing.T) {
 	t.Parallel()
 	server := serverWith(t, gadget)
@@ -263,7 +263,7 @@ func TestOwnershipBySchema(t *testing.T) {
 	}
 }
 
-// What is being deleted stays while it has finalizers, takes none on, and goes with the last one, whoever takes it away.
+// TestDeletion checks that an object that is being deleted stays while it has finalizers, accepts no new ones, and is deleted with the last one.
 func TestDeletion(t *testing.T) {
 	t.Parallel()
 	apply := func(text string) write {
@@ -312,7 +312,7 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
-// The last finalizer that an applier owns goes with the apply that no longer names it, and with it the object.
+// TestApplyRemovesAFinalizer checks that an apply without the last finalizer that it owns removes it, which deletes the object.
 func TestApplyRemovesAFinalizer(t *testing.T) {
 	t.Parallel()
 	server := serverWith(t)
@@ -331,7 +331,7 @@ func TestApplyRemovesAFinalizer(t *testing.T) {
 	}
 }
 
-// UIDs are counted, those that are reserved go to the first of their name, and a new object of an old name is another one.
+// TestUIDs checks that UIDs are numbered, that a reserved UID is used for the first object of its name, and that a recreated object has a new one.
 func TestUIDs(t *testing.T) {
 	t.Parallel()
 	server := serverWith(t, settings, `{apiVersion: v1, kind: ConfigMap, metadata: {name: known, namespace: default, uid: own, generation: 9}}`)

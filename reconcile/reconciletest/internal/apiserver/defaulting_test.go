@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/objects"
 )
 
-// Defaults depend on what an object says: those of its part that is looked at.
+// TestDefaults checks the defaults of one part of each object.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	container := []string{"spec", "containers"}
@@ -103,7 +103,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// Services have addresses of their own, save those that want none; a typed client's zero of a port's target is no target.
+// TestServices checks that Services get unique addresses, except those without one, and that a zero target port from a typed client is defaulted.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	server, seen := serverWith(t), map[string]bool{}

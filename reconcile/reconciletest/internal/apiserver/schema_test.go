@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/apiserver"
 )
 
-// bounded is the definition of widgets, with bounds of the count and states of an enum.
+// bounded returns the CRD of widgets with limits for the count and an enum of states.
 func bounded(t *testing.T, most float64) *apiserver.Blueprint {
 	t.Helper()
 	crd := widget.CRD()
@@ -48,7 +48,7 @@ func wantsInvalid(t *testing.T, what string, err error) {
 	}
 }
 
-// Each way of writing is held to the schema.
+// TestSchemaRefuses checks that each kind of write is validated with the schema.
 func TestSchemaRefuses(t *testing.T) {
 	t.Parallel()
 	server := apiserver.New(runtime.NewScheme(), bounded(t, 5), clock.RealClock{}, nil)
@@ -77,7 +77,7 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// What has become invalid can be left so, and can be deleted, whatever its finalizers are.
+// TestSchemaGetsStricter checks that an object that became invalid can be kept and deleted, with or without finalizers.
 func TestSchemaGetsStricter(t *testing.T) {
 	t.Parallel()
 	server := apiserver.New(runtime.NewScheme(), bounded(t, 5), clock.RealClock{}, nil)

@@ -21,7 +21,7 @@ import (
 
 const last = `{apiVersion: v1, kind: ConfigMap, metadata: {name: last, namespace: default, labels: {app: web, end: "true"}}}`
 
-// eventsUntil is what a watch tells from its beginning until an object named last comes, as "type name", in the order of the events.
+// eventsUntil returns the events of a watch until the one of an object named last, as "type name", in order.
 func eventsUntil(t *testing.T, w watch.Interface, server *apiserver.Server) (out []string) {
 	t.Helper()
 	for _, namespace := range []string{"default", "other"} {
@@ -49,8 +49,8 @@ func eventsUntil(t *testing.T, w watch.Interface, server *apiserver.Server) (out
 
 func label(text string) client.Patch { return merge(`{"metadata":{"labels":{"app":` + text + `}}}`) }
 
-// A watch tells of what is selected from now on: once of each change, of none that was not stored, and of what begins or ends to be selected
-// as of what comes or goes.
+// TestWatch checks that a watch sends one event for each stored change of a selected object. An object that starts or stops matching
+// the selector causes an added or deleted event.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	web := client.MatchingLabels{"app": "web"}
@@ -84,7 +84,7 @@ func TestWatch(t *testing.T) {
 		"a change":                          {settings, nil, patch(label(`"web"`)), []string{"modified a"}},
 		"two changes":                       {settings, nil, both(patch(label(`"web"`)), patch(label(`"shop"`))), []string{"modified a", "modified a"}},
 		"a deletion":                        {settings, nil, remove, []string{"deleted a"}},
-		"an object of a former name":        {settings, nil, both(remove, again), []string{"deleted a", "added a"}},
+		"a recreated object":                {settings, nil, both(remove, again), []string{"deleted a", "added a"}},
 		"another namespace":                 {settings, []client.ListOption{client.InNamespace("other")}, remove, nil},
 		"another name":                      {settings, []client.ListOption{client.MatchingFieldsSelector{Selector: fields.ParseSelectorOrDie("metadata.name!=a")}}, remove, nil},
 		"its name":                          {settings, []client.ListOption{client.MatchingFieldsSelector{Selector: fields.ParseSelectorOrDie("metadata.name!=b,metadata.namespace=default")}}, remove, []string{"deleted a"}},
@@ -121,7 +121,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// Every watch has the events in the form that it has asked for.
+// TestWatchForms checks that each watch sends objects in the requested representation.
 func TestWatchForms(t *testing.T) {
 	t.Parallel()
 	server := serverWith(t)
@@ -155,7 +155,7 @@ func TestWatchForms(t *testing.T) {
 	}
 }
 
-// Requests of many clients at once, watches and deletes of many among them, do not get in each other's way.
+// TestAtOnce checks concurrent requests of many clients, including watches and deletes of collections.
 func TestAtOnce(t *testing.T) {
 	t.Parallel()
 	server := serverWith(t)
@@ -164,7 +164,7 @@ func TestAtOnce(t *testing.T) {
 		wg.Go(func() {
 			u := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"n": "1"}}}
 			u.SetAPIVersion("example.com/v1")
-			u.SetKind(fmt.Sprintf("Kind%d", n)) // which the server learns about now
+			u.SetKind(fmt.Sprintf("Kind%d", n)) // a new kind for the server
 			u.SetNamespace("default")
 			u.SetName("a")
 			list := &unstructured.UnstructuredList{}

@@ -34,7 +34,7 @@ func schemeOf(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// serverWith is a server of the built-in kinds and of widgets, with some objects, and the first instant of 2026.
+// serverWith returns a server for built-in kinds and widgets, with the objects. Its clock starts at the beginning of 2026.
 func serverWith(t *testing.T, manifests ...string) *apiserver.Server {
 	t.Helper()
 	scheme := schemeOf(t)
@@ -61,7 +61,7 @@ func parse(t *testing.T, manifest string) *unstructured.Unstructured {
 	return u
 }
 
-// read is the object as it is stored, nil when there is none.
+// read returns the stored object, or nil if it does not exist.
 func read(t *testing.T, c client.Client, like *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -101,7 +101,7 @@ func applied(u *unstructured.Unstructured) runtime.ApplyConfiguration {
 	return client.ApplyConfigurationFromUnstructured(u)
 }
 
-// What is refused is refused for the reason that an API server gives, by the name of the resource, and leaves nothing behind.
+// TestRefused checks that a rejected request has the reason of a real API server, names the resource and changes nothing.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	const none = `{apiVersion: v1, kind: ConfigMap, metadata: {name: none, namespace: default}}`

@@ -23,7 +23,7 @@ func named(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "default", Name: name}
 }
 
-// keeper makes several objects for each ConfigMap that is called shop, reads two others, and updates one of its own by the color.
+// keeper creates several objects for each ConfigMap named shop, reads two others, and updates one child when the color changes.
 func keeper(mgr manager.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(
 		func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
@@ -59,7 +59,7 @@ func keeper(mgr manager.Manager) error {
 		}))
 }
 
-// known tells the baselines of the keeper.
+// known returns the baselines of the keeper.
 func known(t *testing.T, change func(s *description.System)) *baseline.Known {
 	t.Helper()
 	system := description.System{
@@ -92,7 +92,7 @@ func known(t *testing.T, change func(s *description.System)) *baseline.Known {
 	return out
 }
 
-// Others disturb what the operator has made and what stays: no owner, nothing that runs once, is held, is shared, or has a drawn name.
+// TestChildren checks which children are targets of interference: no owners, and no objects that run once, are held, are shared, or have a random name.
 func TestChildren(t *testing.T) {
 	t.Parallel()
 	children := known(t, func(*description.System) {}).Children()
@@ -108,7 +108,7 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// Others change what the operator was given and does not write, save namespaces.
+// TestInputs checks that interference changes given objects that the operator does not write, except namespaces.
 func TestInputs(t *testing.T) {
 	t.Parallel()
 	names := func(targets []baseline.Target) (out []string) {
@@ -122,7 +122,7 @@ func TestInputs(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	k = known(t, func(s *description.System) {
-		s.Given = append(s.Given, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}) // which the operator then updates
+		s.Given = append(s.Given, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}) // the operator updates it
 	})
 	if diff := cmp.Diff([]string{"ConfigMap default/input", "ServiceAccount default/robot"}, names(k.Inputs())); diff != "" {
 		t.Errorf("with one that is written (-want +got):\n%s", diff)
@@ -132,7 +132,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// A baseline has what its last step was like.
+// TestOf checks that a baseline records the state after its last step.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	baselines := known(t, func(*description.System) {}).Baselines
@@ -173,7 +173,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Others disturb a cluster at rest whose operator acts on its owners and not by the time.
+// TestDisturbs checks that interference is tested only in steady state, with an operator that does not act by time alone.
 func TestDisturbs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -25,7 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 )
 
-// pass is one pass of an operator for one Widget.
+// pass is one reconciliation of a Widget.
 type pass struct {
 	context.Context
 	client.Client
@@ -34,7 +34,7 @@ type pass struct {
 	number int // from 1
 }
 
-// operator is what an operator does in each pass.
+// operator is the function that an operator runs in each reconciliation.
 type operator func(p pass) error
 
 func (o operator) setup(mgr manager.Manager) error {
@@ -51,7 +51,7 @@ func (o operator) setup(mgr manager.Manager) error {
 		}))
 }
 
-// create makes a child of the owner, unless it is there.
+// create creates a child of the owner, unless it exists.
 func (p pass) create(obj client.Object) error {
 	obj.SetNamespace(p.owner.Namespace)
 	obj.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "test.reconcilekit.dev/v1", Kind: "Widget", Name: p.owner.Name, UID: p.owner.UID}})
@@ -62,7 +62,7 @@ func (p pass) create(obj client.Object) error {
 	return err
 }
 
-// ready makes the owner ready for a generation, with a message.
+// ready sets the owner to ready for a generation, with a message.
 func (p pass) ready(generation int64, message string) error {
 	p.owner.Status = widget.Status{ObservedGeneration: generation, Conditions: []metav1.Condition{{
 		Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready", Message: message, ObservedGeneration: generation,
@@ -84,7 +84,7 @@ func logged(p pass, text string) error {
 	return nil
 }
 
-// execute lets an operator come to rest with one Widget, and returns the run, and a checker who knows it.
+// execute runs an operator with one Widget until it is idle, and returns the run and its checker.
 func execute(t *testing.T, o operator, change func(*description.System)) (*checker.Checker, *run.Run) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -115,7 +115,7 @@ func execute(t *testing.T, o operator, change func(*description.System)) (*check
 	return j, r
 }
 
-// wants holds the first words of what the checker has found and noted, without the name of the case, against what is wanted.
+// wants compares the prefixes of the findings and notes, without the name of the case, with the expected ones.
 func wants(t *testing.T, j *checker.Checker, want string) {
 	t.Helper()
 	var got []string

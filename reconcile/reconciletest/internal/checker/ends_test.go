@@ -38,17 +38,17 @@ func TestMatches(t *testing.T) {
 		same      bool
 		found     string
 	}{
-		"the same":                       {`{A: {x: 1}}`, `{A: {x: 1}}`, true, ""},
-		"another value":                  {`{A: {x: 1}}`, `{A: {x: 2}}`, false, state + "A: x: want 1, got 2"},
-		"a missing object":               {`{A: {x: 1}}`, `{}`, false, state + "A: want one, got none"},
-		"two extra objects":              {`{}`, `{B: {}, A: {}}`, false, "[orphan] the run without faults ends without A, B"},
-		"an object that may remain":      {`{}`, `{Kept: {x: 1}}`, true, ""},
-		"an object that may be missing":  {`{Kept: {x: 1}}`, `{}`, true, ""},
-		"but not differ":                 {`{Kept: {x: 1}}`, `{Kept: {x: 2}}`, false, state + "Kept: x: want 1, got 2"},
-		"a Job that its TTL deletes":     {`{J: {kind: Job, spec: {ttlSecondsAfterFinished: 1}}}`, `{}`, true, ""},
-		"a Job without a TTL":            {`{J: {kind: Job, spec: {}}}`, `{}`, false, state + "J: want one, got none"},
-		"what is random":                 {`{S: {data: {key: random}}}`, `{S: {data: {key: abc}}}`, true, ""},
-		"a random value that is missing": {`{S: {data: {key: random}}}`, `{S: {data: {}}}`, false, state + "S: data.key: want"},
+		"the same":                      {`{A: {x: 1}}`, `{A: {x: 1}}`, true, ""},
+		"another value":                 {`{A: {x: 1}}`, `{A: {x: 2}}`, false, state + "A: x: want 1, got 2"},
+		"a missing object":              {`{A: {x: 1}}`, `{}`, false, state + "A: want one, got none"},
+		"two extra objects":             {`{}`, `{B: {}, A: {}}`, false, "[orphan] the run without faults ends without A, B"},
+		"an object that may remain":     {`{}`, `{Kept: {x: 1}}`, true, ""},
+		"an object that may be missing": {`{Kept: {x: 1}}`, `{}`, true, ""},
+		"an object that may be missing, but must not differ": {`{Kept: {x: 1}}`, `{Kept: {x: 2}}`, false, state + "Kept: x: want 1, got 2"},
+		"a Job that its TTL deletes":                         {`{J: {kind: Job, spec: {ttlSecondsAfterFinished: 1}}}`, `{}`, true, ""},
+		"a Job without a TTL":                                {`{J: {kind: Job, spec: {}}}`, `{}`, false, state + "J: want one, got none"},
+		"a random value":                                     {`{S: {data: {key: random}}}`, `{S: {data: {key: abc}}}`, true, ""},
+		"a random value that is missing":                     {`{S: {data: {key: random}}}`, `{S: {data: {}}}`, false, state + "S: data.key: want"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// The end of a run is that of its own baseline, or of its last step when that is another one.
+// TestCompareAs checks that the end of a run is compared with its own baseline, or with the baseline of its last step.
 func TestCompareAs(t *testing.T) {
 	t.Parallel()
 	j := checker.New(description.Prepared{})
@@ -109,7 +109,7 @@ func TestCheckQuiet(t *testing.T) {
 	}
 }
 
-// once makes a child that the cache does not show.
+// once creates a child that is not in the cache.
 func once(p pass, obj client.Object) error {
 	if p.Get(p, client.ObjectKey{Namespace: "default", Name: obj.GetName()}, &corev1.ConfigMap{}) == nil {
 		return nil
@@ -123,7 +123,7 @@ func applied(p pass, color string) error {
 	return p.Patch(p, obj, client.Apply, client.FieldOwner("test"), client.ForceOwnership) //nolint:staticcheck // a typed object
 }
 
-// perLife writes in the first pass of each instance.
+// perLife writes in the first reconciliation of each instance.
 func perLife(p pass) error {
 	if p.number > 1 {
 		return nil
@@ -132,7 +132,7 @@ func perLife(p pass) error {
 	return p.Update(p, p.owner)
 }
 
-// What was not there before the owner, and is there after it, is an orphan.
+// TestCheckOrphans checks that an object that was created after the owner and outlives it is an orphan.
 func TestCheckOrphans(t *testing.T) {
 	t.Parallel()
 	j, _ := execute(t, func(pass) error { return nil }, func(s *description.System) {
@@ -178,7 +178,7 @@ func TestCheckStatus(t *testing.T) {
 	}
 }
 
-// A delete that the run without faults does not have is a finding.
+// TestCheckDeletes checks that a delete that the run without faults does not send is a finding.
 func TestCheckDeletes(t *testing.T) {
 	t.Parallel()
 	j, r := execute(t, func(p pass) error {
@@ -200,7 +200,7 @@ func TestCheckDeletes(t *testing.T) {
 	wants(t, j, "[deletes] deletes ConfigMap default/a, which the run without faults does not delete")
 }
 
-// A secret that is random is drawn once.
+// TestCheckSecrets checks that a random value of a Secret is generated only once.
 func TestCheckSecrets(t *testing.T) {
 	t.Parallel()
 	j, r := execute(t, func(p pass) error {

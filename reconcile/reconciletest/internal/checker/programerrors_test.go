@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 )
 
-// An operator that does nothing, because its program is wrong, does the same in each run.
+// TestCheckProgramErrors checks that an operator that does nothing because of a program error is reported.
 func TestCheckProgramErrors(t *testing.T) {
 	t.Parallel()
 	reports := func(reason string) operator {

@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 )
 
-// scaled is an operator whose first pass scales its Deployment to these replicas, one after the other.
+// scaled is an operator whose first reconciliation scales its Deployment to each of the replicas in turn.
 func scaled(replicas ...int32) operator {
 	return func(p pass) error {
 		if p.number > 1 {
@@ -97,7 +97,7 @@ func TestCheckSteady(t *testing.T) {
 	}
 }
 
-// A value that nobody could guess is one that nobody may see, whatever its key is.
+// TestLeakOfRandomValue checks that a random value counts as a secret, whatever its key is.
 func TestLeakOfRandomValue(t *testing.T) {
 	t.Parallel()
 	j, r := execute(t, func(p pass) error {
@@ -111,7 +111,7 @@ func TestLeakOfRandomValue(t *testing.T) {
 	wants(t, j, "[leak] ConfigMap default/copy shows the value of Secret default/db data.user")
 }
 
-// In a run with a fault a status on the way is looked at too, which the end does not show any more.
+// TestTemporaryLeak checks that intermediate statuses of a run with a fault are checked, too.
 func TestTemporaryLeak(t *testing.T) {
 	t.Parallel()
 	j, r := execute(t, func(p pass) error {
@@ -129,7 +129,7 @@ func TestTemporaryLeak(t *testing.T) {
 	wants(t, j, "[leak] the status of Widget.test.reconcilekit.dev default/web shows the value of Secret default/db data.password")
 }
 
-// A request that the API server refuses for what it says, until the end.
+// TestCheckRefused checks requests that the API server rejects as invalid until the end of the run.
 func TestCheckRefused(t *testing.T) {
 	t.Parallel()
 	port := func(p int32) *corev1.Service {
@@ -143,7 +143,7 @@ func TestCheckRefused(t *testing.T) {
 	}{
 		"a valid object":    {func(p pass) error { return p.create(port(80)) }, ""},
 		"an invalid object": {func(p pass) error { return p.create(configMap("Not_A_Name", "")) }, "[refused] the API server refuses create configmaps default/Not_A_Name: "},
-		"only in the first pass": {func(p pass) error {
+		"only in the first reconciliation": {func(p pass) error {
 			if p.number == 1 {
 				_ = p.create(configMap("a", "red"))
 				return p.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "b", Labels: map[string]string{"a": "-"}}})

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 )
 
-// object reads one from YAML.
+// object parses an object from YAML.
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	all, err := description.ParseYAML(text)
@@ -27,7 +27,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return all[0].(*unstructured.Unstructured)
 }
 
-// newCluster is a fake API server with what is given, whose owners are ConfigMaps.
+// newCluster returns a fake API server with the given objects. The owners are ConfigMaps.
 func newCluster(t *testing.T, given string, owners ...string) *cluster.Cluster {
 	t.Helper()
 	system := description.System{Setup: func(manager.Manager) error { return nil }, GivenYAML: given, Change: func(owner client.Object) {
@@ -60,7 +60,7 @@ func perform(t *testing.T, w *cluster.Cluster, s description.Step, first bool) {
 	}
 }
 
-// stored is an object of the cluster, nil when it is not there.
+// stored returns an object of the cluster, or nil if it does not exist.
 func stored(t *testing.T, w *cluster.Cluster, kind, name string) *unstructured.Unstructured {
 	t.Helper()
 	all, err := w.All()
@@ -77,7 +77,7 @@ func stored(t *testing.T, w *cluster.Cluster, kind, name string) *unstructured.U
 	return nil
 }
 
-// What the user declares replaces what the user has declared, and leaves alone what others have written.
+// TestPerform checks that a step replaces the user's fields, and keeps fields of other writers.
 func TestPerform(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, "")
@@ -113,7 +113,7 @@ func TestPerform(t *testing.T) {
 	}
 }
 
-// The first step creates; a later one creates what is missing.
+// TestPerformFirst checks that the first step creates all objects, and that a later step creates missing ones.
 func TestPerformFirst(t *testing.T) {
 	t.Parallel()
 	owners := []string{
@@ -159,7 +159,7 @@ func TestPerformErrors(t *testing.T) {
 	}
 }
 
-// What is given has its status.
+// TestGiven checks that given objects are stored with their status.
 func TestGiven(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, `
@@ -178,7 +178,7 @@ status: {readyReplicas: 1, observedGeneration: 1}
 	}
 }
 
-// The garbage collector deletes what all owners of are gone.
+// TestCollect checks that the garbage collector deletes objects whose owners are all deleted.
 func TestCollect(t *testing.T) {
 	t.Parallel()
 	const owner, gone = "{apiVersion: v1, kind: ConfigMap, name: shop, uid: UID}", "{apiVersion: v1, kind: ConfigMap, name: gone, uid: gone}"
@@ -214,7 +214,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// A Job that is done is deleted when its time to live is over, counted from its end.
+// TestCleanUp checks that a finished Job is deleted when its TTL expires, counted from its end.
 func TestCleanUp(t *testing.T) {
 	t.Parallel()
 	const spec = `template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}`
@@ -224,7 +224,7 @@ func TestCleanUp(t *testing.T) {
 		stays bool
 	}{
 		"TTL not expired": {`{ttlSecondsAfterFinished: 60}, {type: Complete, status: "True", lastTransitionTime: "2026-01-01T01:00:00Z"}`, time.Hour + 59*time.Second, true},
-		"over":            {`{ttlSecondsAfterFinished: 60}, {type: Complete, status: "True", lastTransitionTime: "2026-01-01T01:00:00Z"}`, time.Hour + time.Minute, false},
+		"expired":         {`{ttlSecondsAfterFinished: 60}, {type: Complete, status: "True", lastTransitionTime: "2026-01-01T01:00:00Z"}`, time.Hour + time.Minute, false},
 		"failed":          {`{ttlSecondsAfterFinished: 60}, {type: Failed, status: "True", lastTransitionTime: "2026-01-01T01:00:00Z"}`, 2 * time.Hour, false},
 		"no end":          {`{ttlSecondsAfterFinished: 60}, {type: Suspended, status: "True"}`, 2 * time.Hour, true},
 		"not done":        {`{ttlSecondsAfterFinished: 60}, {type: Complete, status: "False"}`, 2 * time.Hour, true},
@@ -247,7 +247,7 @@ func TestCleanUp(t *testing.T) {
 	}
 }
 
-// Stand-ins act until they change nothing; one that always does is an error, and one that fails stops the run.
+// TestStandIns checks that stand-ins run until they change nothing. One that never stops is an error, and one that fails stops the run.
 func TestStandIns(t *testing.T) {
 	t.Parallel()
 	label := func(limit int) description.StandIn {

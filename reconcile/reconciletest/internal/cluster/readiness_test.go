@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/cluster"
 )
 
-// A workload is ready if kubectl rollout status reports it.
+// TestUnready checks that a workload is ready if kubectl rollout status reports it.
 func TestUnready(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 )
 
-// What differs from run to run is taken out of an object, and nothing else.
+// TestNormalise checks that only the values that differ between runs are removed from an object.
 func TestNormalise(t *testing.T) {
 	t.Parallel()
 	names := cluster.Identities{
@@ -70,7 +70,7 @@ func TestNormalise(t *testing.T) {
 	}
 }
 
-// Objects with names that the server draws are told apart by their content, whatever the order of their names.
+// TestTwins checks that objects with generated names are matched by their content, whatever the order of their names.
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	states := make([]cluster.State, 2)
@@ -109,7 +109,7 @@ func TestHideRandom(t *testing.T) {
 	}
 }
 
-// What is expected of an object is compared with what is stored; what nobody speaks of is not.
+// TestDiffers checks that only the expected fields of an object are compared with the stored ones.
 func TestDiffers(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, `
@@ -155,7 +155,7 @@ status:
 	}
 }
 
-// A kind that is withdrawn is gone with all its objects, and the mapper does not know it until it comes back.
+// TestWithdraw checks that uninstalling a kind deletes its objects and its mapping until it is installed again.
 func TestWithdraw(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, `{apiVersion: v1, kind: Secret, metadata: {name: a, finalizers: [example.com/hold]}}`)

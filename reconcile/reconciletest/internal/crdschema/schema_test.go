@@ -50,7 +50,7 @@ func read[T any](t *testing.T, text string) T {
 	return out
 }
 
-// object is one as a cluster stores it, where whole numbers are integers.
+// object parses an object in its stored form, with integers.
 func object(t *testing.T, text string) map[string]any {
 	t.Helper()
 	return whole(read[map[string]any](t, text)).(map[string]any)
@@ -141,7 +141,7 @@ func TestValidateUpdate(t *testing.T) {
 	}
 }
 
-// By the status subresource a status is looked at by its part of the schema alone, and by all rules.
+// TestValidateStatus checks that a status update is validated with the schema of the status, and with all rules.
 func TestValidateStatus(t *testing.T) {
 	t.Parallel()
 	schema := schemaOf(t, valve)
@@ -193,7 +193,7 @@ func TestEnum(t *testing.T) {
 	}
 }
 
-// A definition that was written in Go says less than one that was read: that a map has values does not make it one with keys.
+// TestDefinitionInGo checks that a CRD that is written in Go behaves like one that was parsed.
 func TestDefinitionInGo(t *testing.T) {
 	t.Parallel()
 	schema, err := crdschema.New(&apiextensionsv1.JSONSchemaProps{
@@ -208,7 +208,7 @@ func TestDefinitionInGo(t *testing.T) {
 	wants(t, schema.Validate(t.Context(), map[string]any{"data": map[string]any{"a": int64(1)}}), "data.a: Invalid value")
 }
 
-// What a server refuses to define is not guessed at.
+// TestNotStructural checks that a CRD that an API server rejects is an error.
 func TestNotStructural(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

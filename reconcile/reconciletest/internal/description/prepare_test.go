@@ -31,7 +31,7 @@ func owners(n int) (out []client.Object) {
 	return out
 }
 
-// What is missing or said twice is named.
+// TestPrepareRefuses checks that missing and contradictory fields are named.
 func TestPrepareRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/description"
 )
 
-// Which baselines are told of a system, and what may happen while nobody is there to see it.
+// TestSequences checks the baselines of a system, and the steps that can happen while no process runs.
 func TestSequences(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

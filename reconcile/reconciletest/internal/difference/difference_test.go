@@ -69,7 +69,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// A value is cut, and one that is no JSON is printed as Go prints it.
+// TestPrintedValue checks that a long value is truncated, and that a value that is not JSON is printed in Go syntax.
 func TestPrintedValue(t *testing.T) {
 	t.Parallel()
 	long := difference.Between(cluster.State{"A": {"x": strings.Repeat("y", 300)}}, cluster.State{"A": {"x": "z"}})
@@ -82,7 +82,7 @@ func TestPrintedValue(t *testing.T) {
 	}
 }
 
-// What two runs of one baseline draw is hidden from then on: texts alone, and none of the status.
+// TestDrawn checks that strings that differ between two runs of a baseline are masked, except in the status.
 func TestDrawn(t *testing.T) {
 	t.Parallel()
 	drawn := difference.Random{}
@@ -102,7 +102,7 @@ func TestDrawn(t *testing.T) {
 	if diff := cmp.Diff(masked, got); diff != "" {
 		t.Errorf("masked (-want +got):\n%s", diff)
 	}
-	drawn.Mask(cluster.State{}) // nothing there to hide
+	drawn.Mask(cluster.State{}) // nothing to mask
 }
 
 func TestWithin(t *testing.T) {

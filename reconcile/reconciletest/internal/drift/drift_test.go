@@ -26,7 +26,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 )
 
-// valves is a kind with a field of few values, one of a pattern, and one that has a single value.
+// valves is a kind with an enum field, a field with a pattern, and a field with a single valid value.
 const valves = `
 metadata: {name: valves.example.com}
 spec:
@@ -50,7 +50,7 @@ spec:
               serial: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: is immutable}]}
 `
 
-// valve is an object of the kind with one field set.
+// valve returns an object of the kind with one field set.
 func valve(field, value string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Valve", "spec": map[string]any{field: value}}}
 	u.SetNamespace("default")
@@ -58,13 +58,13 @@ func valve(field, value string) *unstructured.Unstructured {
 	return u
 }
 
-// operator is a controller of ConfigMaps; what it has to do for one is to make a Secret with what it is given.
+// operator is a controller of ConfigMaps that creates a Secret for each.
 type operator struct {
 	content  func(ctx context.Context, c client.Client) (map[string]string, error)
-	mapped   client.Object // a kind of which each event wakes the owner
+	mapped   client.Object // a kind whose events enqueue the owner
 	owns     bool
-	recreate bool // makes what is missing, and puts nothing right
-	force    bool // takes what belongs to another controller
+	recreate bool // creates missing objects, but does not repair existing ones
+	force    bool // takes over objects of another controller
 }
 
 func (o operator) setup(mgr manager.Manager) error {
@@ -121,7 +121,7 @@ func sizeOf(field string) func(ctx context.Context, c client.Client) (map[string
 	}
 }
 
-// disturb lets others do what the case with this name says to the operator at rest, and returns what the checker says.
+// disturb runs the interference of the named case in steady state, and returns the findings.
 func disturb(t *testing.T, o operator, given []client.Object, name string) *checker.Checker {
 	t.Helper()
 	var crd apiextensionsv1.CustomResourceDefinition
@@ -156,7 +156,7 @@ func disturb(t *testing.T, o operator, given []client.Object, name string) *chec
 	return checker
 }
 
-// found is what the checker has found and noted, a line each.
+// found returns the findings and notes of the checker, one per line.
 func found(j *checker.Checker) (out []string) {
 	for _, f := range j.Findings() {
 		out = append(out, strings.ReplaceAll(f.String(), f.Case+": ", ""))
@@ -164,7 +164,7 @@ func found(j *checker.Checker) (out []string) {
 	return append(out, j.Notes()...)
 }
 
-// toShop wakes the one owner.
+// toShop enqueues the owner.
 var toShop = handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: "default", Name: "shop"}}}
 })

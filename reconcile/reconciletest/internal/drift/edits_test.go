@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What others do to a child has to be put right, at once.
+// TestChild checks that changes of a child by other clients are repaired immediately.
 func TestChild(t *testing.T) {
 	t.Parallel()
 	const child = "Secret default/of-shop"
@@ -40,7 +40,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// What an operator reads is edited with values that the schema of its kind allows.
+// TestInput checks that inputs are edited only with values that the schema of their kind allows.
 func TestInput(t *testing.T) {
 	t.Parallel()
 	const act = "change of Valve.example.com default/main"

@@ -31,7 +31,7 @@ func baselineOf(steps []description.Step, all ...transport.Call) *baseline.Basel
 	return &baseline.Baseline{Name: baseline.NameOf(steps), Steps: steps, Calls: all, Kinds: []string{"ConfigMap"}}
 }
 
-// about are the names of the cases about requests, without what all of them begin with.
+// about returns the names of the cases about requests, without their common prefix.
 func about(cases []baseline.Case) (out []string) {
 	for _, c := range cases {
 		if len(c.Spec.Variant.Inject) == 1 {
@@ -42,7 +42,7 @@ func about(cases []baseline.Case) (out []string) {
 	return out
 }
 
-// Each request fails in the ways in which its verb can, at each step.
+// TestRequests checks that each request fails with each fault of its verb, at each step.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	changes := func(client.Object) {}
@@ -77,7 +77,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A case whose fault changes or deletes the owner, or after which another step comes, ends as that step does.
+// TestFinalStep checks that a case whose fault changes or deletes the owner, or that another step follows, ends like that step.
 func TestFinalStep(t *testing.T) {
 	t.Parallel()
 	draw := faults.Draw{System: &description.Prepared{System: description.System{Owners: []client.Object{&corev1.ConfigMap{}}, Change: func(client.Object) {}}}}
@@ -99,7 +99,7 @@ func TestFinalStep(t *testing.T) {
 	}
 }
 
-// Of many requests the first are tried, of the same write one lasting refusal, and each time by another answer.
+// TestRefusals checks that only the first of many requests are tried, and each write once with a lasting rejection, with alternating responses.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	var many []transport.Call
@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Two faults of one run are drawn by the seed; one that was asked for is found whatever the seed.
+// TestPairs checks that the seed selects two faults of a run, and that a named case is found with any seed.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	pairs := func(draw faults.Draw, steps ...description.Step) (out []string, left int) {
@@ -159,7 +159,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// What each disorder makes of events, and that dropped ones are made up for.
+// TestDisorders checks how each disorder changes events, and that dropped events are sent later.
 func TestDisorders(t *testing.T) {
 	t.Parallel()
 	events := make([]view.Event, 40)
@@ -201,7 +201,7 @@ func TestDisorders(t *testing.T) {
 	}
 }
 
-// Caches lag all together, and each alone; a baseline that goes on is also seen from the cache of before.
+// TestDelays checks that all caches lag together and each alone, and that a baseline with several steps also runs with an old cache.
 func TestDelays(t *testing.T) {
 	t.Parallel()
 	for steps, want := range map[int]string{1: "11 cases, 1 always", 2: "12 cases, 1 always", 3: "12 cases, 0 always"} {
@@ -224,7 +224,7 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// Other passes run before each write of a pass, in short baselines in which passes overlap at all.
+// TestBeside checks that other reconciliations run before each write of a reconciliation, in short baselines with concurrency.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

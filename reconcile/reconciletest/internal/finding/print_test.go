@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/finding"
 )
 
-// The command of a finding is one that a shell takes as it is printed, and names one test.
+// TestPrintCause checks that the printed command of a finding is valid in a shell, and names one test.
 func TestPrintCause(t *testing.T) {
 	group := []finding.Finding{
 		{Case: "A: steady state: another controller's ConfigMap default/web", Check: finding.CheckForeign, Message: "it is deleted"},

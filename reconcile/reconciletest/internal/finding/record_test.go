@@ -81,7 +81,7 @@ func TestAccepts(t *testing.T) {
 	}
 }
 
-// Causes come in the order in which a person would look at them: without a fault, by hands of others, most cases, shortest case.
+// TestByCause checks the order of causes: without a fault, with interference, most cases, shortest case.
 func TestByCause(t *testing.T) {
 	t.Parallel()
 	find := func(name string, check finding.Check, message string) finding.Finding {
@@ -130,7 +130,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// A long message is cut, and a name of a test is taken literally.
+// TestPrintLongCause checks that a long message is truncated, and that the name of a test is escaped in the regular expression.
 func TestPrintLongCause(t *testing.T) {
 	t.Parallel()
 	message := "1" + strings.Repeat("\n-", 20)

@@ -26,7 +26,7 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// Of many values some are taken, from all over the object.
+// TestManyLeaves checks that a sample of many values is spread over the entire object.
 func TestManyLeaves(t *testing.T) {
 	t.Parallel()
 	data := map[string]any{}

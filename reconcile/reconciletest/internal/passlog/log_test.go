@@ -37,7 +37,7 @@ func TestKeptLines(t *testing.T) {
 	}
 }
 
-// Loggers that come of one do not write into each other.
+// TestValues checks that loggers that are derived from the same logger do not share values.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	log := passlog.New(true)
@@ -51,7 +51,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// The first panic is kept, as controller-runtime reports it; an error that speaks of one is none.
+// TestPanicked checks that the first panic that controller-runtime reports is recorded. An error that mentions a panic is not a panic.
 func TestPanicked(t *testing.T) {
 	t.Parallel()
 	log := passlog.New(false)

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/randomname"
 )
 
-// configMaps are the objects of a run, by their names; "name of owner" has one, and "name: shape" a shape of its own.
+// configMaps returns the objects of a run. "name of owner" sets an owner, and "name: shape" sets the shape.
 func configMaps(names ...string) (out []randomname.Object) {
 	for _, name := range names {
 		name, shape, _ := strings.Cut(name, ": ")
@@ -24,12 +24,12 @@ func configMaps(names ...string) (out []randomname.Object) {
 	return out
 }
 
-// TestLearn: names are drawn that differ in each run, of as many objects that are alike.
+// TestLearn checks that names are random if they differ in each run for the same number of similar objects.
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		one, other, third []randomname.Object
-		like              map[string]string // what stands for a name
+		like              map[string]string // the placeholder for each name
 	}{
 		"a part at the end": {
 			configMaps("web-x4mz", "web"), configMaps("web-7yqe", "web"), configMaps("web-22dk", "web"),
@@ -41,7 +41,7 @@ func TestLearn(t *testing.T) {
 		"a part in the middle": {
 			configMaps("web-x4mz-env"), configMaps("web-7yqe-env"), configMaps("web-22dk-env"), map[string]string{"web-k3jr-env": "web-*-env", "web-k3jr": "web-k3jr"},
 		},
-		"all of it": {
+		"the entire name": {
 			configMaps("x4mzx4mz"), configMaps("7yqe7yqe"), configMaps("22dk22dk"), map[string]string{"k3jrk3jr": "*", "k3jr": "k3jr"},
 		},
 		"a UUID": {
@@ -62,7 +62,7 @@ func TestLearn(t *testing.T) {
 			map[string]string{"a-k3jr": "a-*", "b-k3jr": "b-*"},
 		},
 		"one of a few fixed names": {configMaps("web-alpha"), configMaps("web-gamma"), configMaps("web-alpha"), map[string]string{"web-delta": "web-delta"}},
-		"a number of passes, or a word": {
+		"a counter or a word": {
 			configMaps("web-1"), configMaps("web-2"), configMaps("web-3"), map[string]string{"web-4": "web-4"},
 		},
 		"more objects in one run": {configMaps("web-x4mz"), configMaps("web-7yqe", "web-rrrr"), configMaps("web-22dk"), map[string]string{"web-k3jr": "web-k3jr"}},
@@ -91,7 +91,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestDiffer: a third run is asked for where as many objects have other names.
+// TestDiffer checks that a third run is needed if the same number of objects have other names.
 func TestDiffer(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {

@@ -15,7 +15,7 @@ func rule(verbs, resources []string, names ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: resources, Verbs: verbs, ResourceNames: names}
 }
 
-// Rules cover what Kubernetes' RBAC authoriser says that they cover.
+// TestAllowed checks that rules allow the same requests as in the RBAC authoriser of Kubernetes.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	request := func(verb, subresource, name string) requests.Request {
@@ -61,7 +61,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// An apply that makes its object needs the right to create it as well.
+// TestAllowedToMake checks that an apply that creates its object also needs the permission to create it.
 func TestAllowedToMake(t *testing.T) {
 	t.Parallel()
 	one := []string{"deployments"}
@@ -86,7 +86,7 @@ func TestAllowedToMake(t *testing.T) {
 	}
 }
 
-// Rules are taken apart into single rights, sorted by what they are about, each once.
+// TestRightsOf checks that rules are split into single permissions, sorted and without duplicates.
 func TestRightsOf(t *testing.T) {
 	t.Parallel()
 	rules := []rbacv1.PolicyRule{
@@ -105,7 +105,7 @@ func TestRightsOf(t *testing.T) {
 	}
 }
 
-// Without one right the rules allow what they have allowed, save what that right was for.
+// TestFrom checks that rules without one permission still allow all other requests.
 func TestFrom(t *testing.T) {
 	t.Parallel()
 	rules := []rbacv1.PolicyRule{

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/run"
 )
 
-// several are controllers of one kind; each makes a Secret of its own for each ConfigMap.
+// several adds controllers of one kind. Each creates its own Secret for each ConfigMap.
 func several(mgr manager.Manager) error {
 	for _, name := range []string{"third", "first", "second"} {
 		err := ctrl.NewControllerManagedBy(mgr).Named(name).For(&corev1.ConfigMap{}).Complete(reconcile.Func(
@@ -32,7 +32,7 @@ func several(mgr manager.Manager) error {
 	return nil
 }
 
-// Sources of controllers start side by side; a case that is repeated must be the same case.
+// TestOrderOfPasses checks that a repeated case has the same order of reconciliations although sources of controllers start concurrently.
 func TestOrderOfPasses(t *testing.T) {
 	t.Parallel()
 	system, err := description.Prepare(description.System{

@@ -23,11 +23,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 )
 
-// operator is a controller of ConfigMaps: what it does for one, how often it was started, and what the passes of its instance have seen.
+// operator is a controller of ConfigMaps. It counts its starts and records the colors that the reconciliations of its instance read.
 type operator struct {
 	do      func(ctx context.Context, c client.Client, owner *corev1.ConfigMap) (reconcile.Result, error)
 	started int
-	colors  []string // that passes have seen, "-" for none
+	colors  []string // colors that reconciliations read, "-" for none
 }
 
 func (o *operator) setup(mgr manager.Manager) error {
@@ -44,7 +44,7 @@ func (o *operator) setup(mgr manager.Manager) error {
 		}))
 }
 
-// copying keeps a Secret with the color of each ConfigMap.
+// copying plans a Secret with the color of each ConfigMap.
 func copying(ctx context.Context, c client.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name}}
 	err := c.Get(ctx, client.ObjectKeyFromObject(secret), secret)
@@ -88,7 +88,7 @@ func steps(text string) (out []description.Step) {
 	return out
 }
 
-// color is that of the stored Secret, "-" when there is none.
+// color returns the color of the stored Secret, or "-" if it does not exist.
 func color(t *testing.T, r *run.Run) string {
 	t.Helper()
 	var secret corev1.Secret
@@ -101,7 +101,7 @@ func color(t *testing.T, r *run.Run) string {
 	return string(secret.Data["color"])
 }
 
-// A run ends when nothing more is to be done, and says why when that does not happen.
+// TestRest checks that a run ends when the operator is idle, and otherwise reports the reason.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	annotate := func(ctx context.Context, c client.Client, owner *corev1.ConfigMap, n int) error {
@@ -112,15 +112,15 @@ func TestRest(t *testing.T) {
 		do        func(ctx context.Context, c client.Client, owner *corev1.ConfigMap, n int) (reconcile.Result, error)
 		err       string
 		perpetual bool
-		most      int // passes
+		most      int // maximum number of reconciliations
 	}{
 		"does nothing": {func(context.Context, client.Client, *corev1.ConfigMap, int) (reconcile.Result, error) {
 			return reconcile.Result{}, nil
 		}, "", false, 1},
-		"requeues in a moment, forever": {func(context.Context, client.Client, *corev1.ConfigMap, int) (reconcile.Result, error) {
+		"requeues soon, forever": {func(context.Context, client.Client, *corev1.ConfigMap, int) (reconcile.Result, error) {
 			return reconcile.Result{RequeueAfter: time.Millisecond}, nil
 		}, "hot retry: 30 passes in a row for default/shop, within 29ms, have changed nothing", false, 30},
-		"requeues in a moment, for a while": {func(_ context.Context, _ client.Client, _ *corev1.ConfigMap, n int) (reconcile.Result, error) {
+		"requeues soon, a few times": {func(_ context.Context, _ client.Client, _ *corev1.ConfigMap, n int) (reconcile.Result, error) {
 			if n < 20 {
 				return reconcile.Result{RequeueAfter: time.Millisecond}, nil
 			}
@@ -132,10 +132,10 @@ func TestRest(t *testing.T) {
 		"fails forever": {func(context.Context, client.Client, *corev1.ConfigMap, int) (reconcile.Result, error) {
 			return reconcile.Result{}, errors.New("broken")
 		}, "", false, run.MaxIdle},
-		"writes in each pass": {func(ctx context.Context, c client.Client, owner *corev1.ConfigMap, n int) (reconcile.Result, error) {
+		"writes in each reconciliation": {func(ctx context.Context, c client.Client, owner *corev1.ConfigMap, n int) (reconcile.Result, error) {
 			return reconcile.Result{}, annotate(ctx, c, owner, n)
 		}, "no steady state after 60 passes, the last one for default/shop", false, 60},
-		"writes each hour": {func(ctx context.Context, c client.Client, owner *corev1.ConfigMap, n int) (reconcile.Result, error) {
+		"writes every hour": {func(ctx context.Context, c client.Client, owner *corev1.ConfigMap, n int) (reconcile.Result, error) {
 			if owner.Annotations == nil || n%2 == 1 {
 				return reconcile.Result{RequeueAfter: time.Hour}, annotate(ctx, c, owner, n)
 			}
@@ -163,7 +163,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// With a horizon each step lasts as long, and every pass planned within it is reached.
+// TestHorizon checks that each step lasts until the horizon, and that all reconciliations that are scheduled before it run.
 func TestHorizon(t *testing.T) {
 	t.Parallel()
 	for every, want := range map[time.Duration]int{10 * time.Minute: 13, 25 * time.Minute: 5, 3 * time.Hour: 2, 0: 2} {
@@ -177,7 +177,7 @@ func TestHorizon(t *testing.T) {
 	}
 }
 
-// What goes wrong in a run: how often the operator is started, what its passes see, what is sent, and what the end is.
+// TestVariations checks for each fault of a run the number of starts, the read colors, the requests, and the final state.
 func TestVariations(t *testing.T) {
 	t.Parallel()
 	crash := func(call string) run.Variation {
@@ -226,7 +226,7 @@ func TestVariations(t *testing.T) {
 	}
 }
 
-// A refusal that lasts is lifted when everything is at rest, and every owner has a pass then; who has called itself ready is noted.
+// TestLift checks that a lasting rejection is lifted when the operator is idle, that all owners are reconciled then, and that owners that were ready before are noted.
 func TestLift(t *testing.T) {
 	t.Parallel()
 	for _, kind := range transport.Lasting() {
@@ -236,7 +236,7 @@ func TestLift(t *testing.T) {
 				owner.Annotations = map[string]string{"gave-up": "true"}
 				return reconcile.Result{}, c.Update(ctx, owner)
 			}
-			return reconcile.Result{}, nil // nobody wakes it again
+			return reconcile.Result{}, nil // no event enqueues it again
 		}}
 		fault := &transport.Injection{Call: "create secrets default/shop", Fault: kind, Lasting: transport.Forever}
 		r := execute(t, gaveUp, run.Spec{Steps: steps("A"), Variant: run.Variation{Inject: []*transport.Injection{fault}}})
@@ -246,7 +246,7 @@ func TestLift(t *testing.T) {
 	}
 }
 
-// Two instances side by side end as one does, and both passes count.
+// TestOverlap checks that two concurrent instances end in the same state as one, and that the reconciliations of both count.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
 	o := &operator{do: func(ctx context.Context, c client.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {
@@ -262,7 +262,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// A set-up that fails, or adds no controller, is told so.
+// TestSetup checks the error for a setup that fails or adds no controller.
 func TestSetup(t *testing.T) {
 	t.Parallel()
 	for want, setup := range map[string]func(manager.Manager) error{
@@ -276,7 +276,7 @@ func TestSetup(t *testing.T) {
 	}
 }
 
-// What a run has deleted is what its delete requests have deleted or marked.
+// TestDeleted checks that a run reports the objects that its delete requests deleted or marked for deletion.
 func TestDeleted(t *testing.T) {
 	t.Parallel()
 	o := &operator{do: func(ctx context.Context, c client.Client, owner *corev1.ConfigMap) (reconcile.Result, error) {

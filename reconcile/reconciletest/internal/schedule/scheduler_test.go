@@ -18,7 +18,7 @@ func request(name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: name}}
 }
 
-// taken are the names of all requests that are ready, in their order.
+// taken returns the names of all ready requests in order.
 func taken(s *schedule.Scheduler) (out []string) {
 	for {
 		next, ready := s.Take()
@@ -50,7 +50,7 @@ func TestReadyOnce(t *testing.T) {
 	want(t, taken(s), []string{"a", "b", "a"})
 }
 
-// Order sorts what came since it was called last, and leaves what was before that at the front.
+// TestOrder checks that Order sorts the requests since its previous call, and leaves earlier requests at the front.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	s := schedule.New(schedule.NewClock(midnight))
@@ -83,19 +83,19 @@ func TestOrderAfterTake(t *testing.T) {
 	want(t, taken(s), []string{"m", "b", "c"})
 }
 
-// A request is delayed until its earliest time, and no longer once it is ready.
+// TestDelay checks that a request is delayed until the earliest of its times.
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		after []time.Duration
 		added bool
-		due   time.Duration // 0 is never
+		due   time.Duration // 0 means never
 	}{
 		"one":                    {after: []time.Duration{time.Hour}, due: time.Hour},
 		"the earlier one first":  {after: []time.Duration{time.Minute, time.Hour}, due: time.Minute},
 		"the earlier one second": {after: []time.Duration{time.Hour, time.Minute}, due: time.Minute},
 		"added during the wait":  {after: []time.Duration{time.Hour}, added: true},
-		"at once":                {after: []time.Duration{0}},
+		"immediately":            {after: []time.Duration{0}},
 		"in the past":            {after: []time.Duration{-time.Hour}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestWake(t *testing.T) {
 	if due, planned := s.Due(); !planned || !due.Equal(midnight.Add(time.Hour)) {
 		t.Errorf("due at %s, %t: want the last one after an hour", due, planned)
 	}
-	clock.Set(midnight) // a clock does not go back
+	clock.Set(midnight) // has no effect: the clock does not go back
 	if now := clock.Now(); !now.Equal(midnight.Add(time.Minute)) {
 		t.Errorf("the clock shows %s", now)
 	}
@@ -148,7 +148,7 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// The backoff is that of controller-runtime's default: 5 ms, doubled with each failure, 1000 s at most.
+// TestBackoff checks the default backoff of controller-runtime: 5 ms, doubled with each failure, at most 1000 s.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	clock := schedule.NewClock(midnight)
@@ -178,13 +178,13 @@ func TestBackoff(t *testing.T) {
 	want(t, s.Failing(1), nil)
 }
 
-// queue is what a worker uses of one.
+// queue is the part of a queue that a worker uses.
 type queue interface {
 	Get() (reconcile.Request, bool)
 	Done(request reconcile.Request)
 }
 
-// work ends each pass of a queue at once.
+// work takes each request of a queue and finishes it immediately.
 func work(t *testing.T, s *schedule.Scheduler, q queue) {
 	t.Helper()
 	t.Cleanup(s.ShutDown)
@@ -199,7 +199,7 @@ func work(t *testing.T, s *schedule.Scheduler, q queue) {
 	}()
 }
 
-// ran runs all requests that are ready, and returns their names in their order.
+// ran runs all ready requests, and returns their names in order.
 func ran(t *testing.T, s *schedule.Scheduler) (out []string) {
 	t.Helper()
 	for {
@@ -214,7 +214,7 @@ func ran(t *testing.T, s *schedule.Scheduler) (out []string) {
 	}
 }
 
-// What is added while its pass runs gets another one after it.
+// TestAddedWhileItRuns checks that a request that is added while it runs is run again.
 func TestAddedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	s := schedule.New(schedule.NewClock(midnight))
@@ -275,13 +275,13 @@ func TestShutDown(t *testing.T) {
 		t.Error("shuts down without a request")
 	}
 	s.ShutDown()
-	q.ShutDownWithDrain() // twice does no harm
+	q.ShutDownWithDrain() // a second call has no effect
 	if !<-ended || !q.ShuttingDown() || !other.ShuttingDown() {
 		t.Error("a worker or a queue still runs")
 	}
 }
 
-// The wake of all is of what has ever run, in the order of controllers and names.
+// TestWakeAll checks that WakeAll enqueues all requests that ever ran, in the order of controllers and names.
 func TestWakeAll(t *testing.T) {
 	t.Parallel()
 	s := schedule.New(schedule.NewClock(midnight))
@@ -298,7 +298,7 @@ func TestWakeAll(t *testing.T) {
 	want(t, ran(t, s), []string{"a", "b", "a", "b"})
 }
 
-// Passes may be side by side where a controller has workers left, and where there are several controllers.
+// TestBeside checks that reconciliations run concurrently if a controller has free workers, and in several controllers.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -344,7 +344,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// A clock that is set back leaves what is planned as far away as it was, when the plan is shifted.
+// TestSetBack checks that setting the clock back and shifting the schedule keeps the remaining delays.
 func TestSetBack(t *testing.T) {
 	t.Parallel()
 	clock := schedule.NewClock(midnight)

@@ -25,7 +25,7 @@ func TestSeed(t *testing.T) { //nolint:paralleltest // sets the environment
 	}
 }
 
-// The environment says how many cases are drawn; a wrong word in it is an error, and no case with such a name, too.
+// TestCasesOfEnvironment checks the variable for the number of cases. An invalid value and an unknown case are errors.
 func TestCasesOfEnvironment(t *testing.T) { //nolint:paralleltest // sets the environment
 	for _, c := range []struct{ cases, seed, only, want string }{
 		{cases: "0", want: `RECONCILETEST_CASES: got "0", want all or a number from 1`},
@@ -42,7 +42,7 @@ func TestCasesOfEnvironment(t *testing.T) { //nolint:paralleltest // sets the en
 	}
 }
 
-// As many cases are run as are asked for, the same ones by the same seed.
+// TestDraw checks that the requested number of cases runs, the same ones with the same seed.
 func TestDraw(t *testing.T) { //nolint:paralleltest // sets the environment
 	t.Setenv(search.EnvCases, "4")
 	one := explore(t, ofOne(copier(ofItsName)))
@@ -54,7 +54,7 @@ func TestDraw(t *testing.T) { //nolint:paralleltest // sets the environment
 	}
 }
 
-// One case alone is played with a trace of its requests; a run without faults has none.
+// TestOneCase checks that a single case prints a trace of its requests. A run without faults prints none.
 func TestOneCase(t *testing.T) { //nolint:paralleltest // sets the environment
 	t.Setenv(finding.EnvCase, "A: timeout of create secrets default/of-shop#1")
 	out := explore(t, ofOne(copier(ofItsName)))

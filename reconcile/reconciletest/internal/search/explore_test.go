@@ -24,7 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/search"
 )
 
-// copier keeps a Secret with the data of each ConfigMap, under the name that it is given for it.
+// copier plans a Secret with the data of each ConfigMap, with the name that its function returns.
 func copier(name func(owner *corev1.ConfigMap) string) func(mgr manager.Manager) error {
 	return func(mgr manager.Manager) error {
 		c := mgr.GetClient()
@@ -47,7 +47,7 @@ func copier(name func(owner *corev1.ConfigMap) string) func(mgr manager.Manager)
 
 func ofItsName(owner *corev1.ConfigMap) string { return "of-" + owner.Name }
 
-// ofOne is the system of one ConfigMap whose color changes.
+// ofOne returns the system of one ConfigMap whose color changes.
 func ofOne(setup func(manager.Manager) error) description.System {
 	return description.System{
 		Setup:  setup,
@@ -66,7 +66,7 @@ func explore(t *testing.T, system description.System) *search.Exploration {
 	return out
 }
 
-// What others of its kind have must not depend on an owner.
+// TestSecondOwner checks that the children of an owner do not depend on another owner.
 func TestSecondOwner(t *testing.T) {
 	t.Parallel()
 	about := func(out *search.Exploration) (cases []string) {
@@ -90,7 +90,7 @@ func TestSecondOwner(t *testing.T) {
 	}
 }
 
-// Notes say what was not tried.
+// TestNotes checks that notes list what was not tested.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	const (
@@ -154,10 +154,10 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// What is accepted is no finding, and is noted once with its reason.
+// TestAccepted checks that an accepted finding is noted once with its reason.
 func TestAccepted(t *testing.T) {
 	t.Parallel()
-	system := ofOne(copies) // whose Secrets outlive their owners
+	system := ofOne(copies) // the Secrets outlive their owners
 	system.Change = nil
 	orphans := func(out *search.Exploration) (n int) {
 		for _, f := range out.Findings {
@@ -179,7 +179,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// A system that cannot be explored is refused, with what would be right.
+// TestExploreRefuses checks that the error for an invalid system states what is expected.
 func TestExploreRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -198,7 +198,7 @@ func TestExploreRefuses(t *testing.T) {
 	}
 }
 
-// An operator whose passes do not come to an end is found before any case is tried.
+// TestScheduleExtendsTheHorizon checks that an operator with endless reconciliations is found before any case runs.
 func TestScheduleExtendsTheHorizon(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -219,7 +219,7 @@ func TestScheduleExtendsTheHorizon(t *testing.T) {
 	}
 }
 
-// The search for one finding ends with it.
+// TestExploreUntil checks that the search for one finding ends when it is found.
 func TestExploreUntil(t *testing.T) {
 	t.Parallel()
 	system := ofOne(copies)

@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-// colorOf is what is stored in a ConfigMap, "none" when it is not there.
+// colorOf returns the stored color of a ConfigMap, or "none" if it does not exist.
 func colorOf(t *testing.T, w *cluster.Cluster, name string) string {
 	t.Helper()
 	var got corev1.ConfigMap
@@ -28,7 +28,7 @@ func colorOf(t *testing.T, w *cluster.Cluster, name string) string {
 	return got.Data["color"]
 }
 
-// What each fault does to an update, and what is stored afterwards.
+// TestFaults checks the error of an update for each fault, and the stored object afterwards.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for fault, c := range map[transport.Fault]struct {
@@ -72,7 +72,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// An answer that is lost is that of a request that was let through: a refusal is not lost.
+// TestLostAnswerOfRefusal checks that a lost response belongs to an accepted request. A rejection is not lost.
 func TestLostAnswerOfRefusal(t *testing.T) {
 	t.Parallel()
 	wire, _ := newWire(t)
@@ -82,7 +82,7 @@ func TestLostAnswerOfRefusal(t *testing.T) {
 	}
 }
 
-// Somebody changes or deletes the owner just before a request, which is then carried out.
+// TestOwnerBefore checks that another client changes or deletes the owner immediately before a request, which is then sent.
 func TestOwnerBefore(t *testing.T) {
 	t.Parallel()
 	for fault, want := range map[transport.Fault]string{transport.FaultChanged: "true", transport.FaultDeleted: "none"} {
@@ -102,7 +102,7 @@ func TestOwnerBefore(t *testing.T) {
 	}
 }
 
-// What somebody changes just before a request of the operator is not its change.
+// TestChangeOfOthers checks that a change by another client before a request does not count as a change of the operator.
 func TestChangeOfOthers(t *testing.T) {
 	t.Parallel()
 	wire, w := newWire(t)
@@ -119,7 +119,7 @@ func TestChangeOfOthers(t *testing.T) {
 	}
 }
 
-// A fault that was to happen once has happened, also when the requests are counted anew.
+// TestOnce checks that a fault that happens once is not repeated after a reset of the request numbers.
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	wire, w := newWire(t)
@@ -136,7 +136,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// A fault of all that is made leaves alone what is there, and other namespaces.
+// TestCreates checks that a fault of all creates does not affect existing objects and other namespaces.
 func TestCreates(t *testing.T) {
 	t.Parallel()
 	wire, w := newWire(t)
@@ -154,7 +154,7 @@ func TestCreates(t *testing.T) {
 	}
 }
 
-// What is put in the place of an object has its content, belongs to nobody, and is there whatever finalizers the old one had.
+// TestReplaced checks that a replacement of an object has its content, no owner, and exists even if the old object had finalizers.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	wire, w := newWire(t)
@@ -179,7 +179,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// Passes number the requests, and what was forgotten is counted anew.
+// TestPasses checks that requests are numbered, and that the numbers restart after a reset.
 func TestPasses(t *testing.T) {
 	t.Parallel()
 	wire, _ := newWire(t)
@@ -213,7 +213,7 @@ func TestPasses(t *testing.T) {
 	}
 }
 
-// A create keeps what was sent, whatever becomes of it.
+// TestSent checks that the object of a create is recorded even if the create fails.
 func TestSent(t *testing.T) {
 	t.Parallel()
 	wire, _ := newWire(t)
@@ -237,7 +237,7 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// The requests of other passes come before the one in the middle of which they run, once.
+// TestPassesSideBySide checks that the requests of a nested reconciliation are sent once, before the request that triggers it.
 func TestPassesSideBySide(t *testing.T) {
 	t.Parallel()
 	wire, _ := newWire(t)

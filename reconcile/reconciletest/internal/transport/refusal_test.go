@@ -12,12 +12,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-// How often a fault happens.
+// TestLasting checks how often a fault is injected.
 func TestLasting(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		injection transport.Injection
-		want      string // of five creates of two names in turn: which are refused
+		want      string // which of five creates with two alternating names are rejected (x)
 		lasts     bool
 		refused   transport.Fault
 	}{
@@ -60,7 +60,7 @@ func TestLasting(t *testing.T) {
 	}
 }
 
-// Each refusal is the answer that an API server gives, so that an operator can tell them apart.
+// TestRefusals checks that each rejection is the response of a real API server.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	is := map[transport.Fault]func(error) bool{
@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A request that the rights do not cover is refused, and the error says which rule to add.
+// TestRights checks that a request without permission is rejected, and that the error contains the missing rule.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	wire, _ := newWire(t, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"create"}})
@@ -104,7 +104,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// A kind that is not served is not found, whatever is asked of it.
+// TestNotServed checks that each request for a kind that is not served returns a not-found error.
 func TestNotServed(t *testing.T) {
 	t.Parallel()
 	wire, w := newWire(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/transport"
 )
 
-// newWire is one before a fake API server whose owner is a Service.
+// newWire returns a wire to a fake API server. The owner is a Service.
 func newWire(t *testing.T, rules ...rbacv1.PolicyRule) (*transport.Wire, *cluster.Cluster) {
 	t.Helper()
 	system, err := description.Prepare(description.System{
@@ -48,7 +48,7 @@ func configMap(name, color string) *corev1.ConfigMap {
 	return out
 }
 
-// given creates an object behind the back of the wire.
+// given creates an object directly in the API server.
 func given(t *testing.T, w *cluster.Cluster, obj client.Object) {
 	t.Helper()
 	if err := w.Client.Create(t.Context(), obj); err != nil {
@@ -56,7 +56,7 @@ func given(t *testing.T, w *cluster.Cluster, obj client.Object) {
 	}
 }
 
-// Each method of a client is a request of its own name, with what it has stored.
+// TestCalls checks the name of the request of each client method, and the stored object.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	wire, w := newWire(t)
@@ -111,7 +111,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// What the rights of an operator do not cover is refused, by the verb that they lack; an apply that makes its object needs two.
+// TestRightsOfRequests checks that a request without permission is rejected with the missing verb. An apply that creates its object needs two verbs.
 func TestRightsOfRequests(t *testing.T) {
 	t.Parallel()
 	patch := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "patch"}}

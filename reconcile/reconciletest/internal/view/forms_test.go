@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 )
 
-// All forms of a kind show the same objects.
+// TestForms checks that all representations of a kind contain the same objects.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	v := view.New(newCluster(t, nil, "a/x", "a/y"), cache.Options{})
@@ -36,7 +36,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Each form of a kind has an informer of its own; what was removed receives no events.
+// TestInformers checks that each representation of a kind has its own informer, and that a removed handler receives no events.
 func TestInformers(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, nil, "a/x")

@@ -17,12 +17,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 )
 
-// events are the events of a handler, one line each.
+// events records the events of a handler, one line each.
 type events []string
 
 func (e *events) note(format string, args ...any) { *e = append(*e, fmt.Sprintf(format, args...)) }
 
-// handler records its events with the colors of ConfigMaps.
+// handler returns a handler that records events with the colors of ConfigMaps.
 func (e *events) handler() toolscache.ResourceEventHandler {
 	text := func(obj any) string {
 		if cm, ok := obj.(*corev1.ConfigMap); ok {
@@ -39,14 +39,14 @@ func (e *events) handler() toolscache.ResourceEventHandler {
 	}
 }
 
-// take returns the events since the last call.
+// take returns the events since the previous call.
 func (e *events) take() []string {
 	out := slices.Clone(*e)
 	*e = nil
 	return out
 }
 
-// watching is a view with a handler of ConfigMaps.
+// watching returns a view with a handler of ConfigMaps.
 func watching(t *testing.T, w *cluster.Cluster) (*view.View, *events) {
 	t.Helper()
 	v, received := view.New(w, cache.Options{}), &events{}
@@ -97,7 +97,7 @@ func TestEvents(t *testing.T) {
 	create(t, w, "a/b")
 	paint(t, w, "a/x", "green")
 	remove(t, w, "a/y")
-	received.want(t) // nothing before the cache has seen it
+	received.want(t) // no event before the cache is updated
 	sync(t, v)
 	received.want(t, "update x red, x green", "delete y red", "add b red")
 	sync(t, v)
@@ -106,12 +106,12 @@ func TestEvents(t *testing.T) {
 	paint(t, w, "a/x", "blue")
 	paint(t, w, "a/x", "white")
 	sync(t, v)
-	received.want(t, "update x green, x white") // seen as one
+	received.want(t, "update x green, x white") // two changes in one event
 
 	remove(t, w, "a/x")
 	create(t, w, "a/x")
 	sync(t, v)
-	received.want(t, "delete x white", "add x red") // another object
+	received.want(t, "delete x white", "add x red") // a recreated object
 
 	create(t, w, "a/c")
 	remove(t, w, "a/c")
@@ -119,7 +119,7 @@ func TestEvents(t *testing.T) {
 	received.want(t)
 }
 
-// A cache that lags shows each state in turn, so many passes late.
+// TestLag checks that a lagging cache shows each state in order, delayed by the number of reconciliations.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	for lag, want := range map[int][][]string{
@@ -150,7 +150,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// Others lag by what is said of all.
+// Other kinds use the lag of all kinds.
 func TestLagKeepsOwnWrites(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, nil, "a/x")
@@ -177,7 +177,7 @@ func TestLagKeepsOwnWrites(t *testing.T) {
 	}
 }
 
-// A case drops, duplicates and reorders events; the cache itself shows the new state.
+// TestEventFaults checks that events are dropped, duplicated and reordered while the cache has the new state.
 func TestEventFaults(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, nil, "a/x", "a/y")
@@ -205,7 +205,7 @@ func TestEventFaults(t *testing.T) {
 	}
 }
 
-// A new instance may find a cache that is behind, and catches up with it.
+// TestPast checks that a new instance can start with an old cache that is updated later.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, nil, "a/x", "a/y")
@@ -224,7 +224,7 @@ func TestPast(t *testing.T) {
 	received.want(t, "update x red, x green", "add z red")
 }
 
-// One kind alone may be behind, for several passes.
+// TestOldCacheOfAKind checks that the cache of one kind can be old for several reconciliations.
 func TestOldCacheOfAKind(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, nil, "a/x")
@@ -255,12 +255,12 @@ func TestResync(t *testing.T) {
 	w := newCluster(t, nil, "a/x", "a/y")
 	v, received := watching(t, w)
 	received.take()
-	paint(t, w, "a/x", "green") // not seen yet
+	paint(t, w, "a/x", "green") // not in the cache yet
 	v.Resync()
 	received.want(t, "update x red, x red", "update y red, y red")
 }
 
-// The events of one step come in the order of kinds, whoever was asked for first.
+// TestOrderOfKinds checks that the events of one step are ordered by kind, not by the order of the informers.
 func TestOrderOfKinds(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, nil, "a/x")

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 )
 
-// A cache lists and watches: both are rights.
+// TestRights checks that a cache needs the permissions to list and to watch.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	for _, missing := range []string{"list", "watch", ""} {
@@ -38,11 +38,11 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// The options of the cache leave objects out, and change what is kept.
+// TestOptions checks that cache options filter and transform objects.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	strip := func(in any) (any, error) {
-		in.(*corev1.ConfigMap).Data = nil // the cache gives it what its informer keeps
+		in.(*corev1.ConfigMap).Data = nil // must not change the object of the informer
 		return in, nil
 	}
 	only := func(name string) labels.Selector { return labels.SelectorFromSet(labels.Set{"name": name}) }
@@ -101,7 +101,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A read in a namespace that the cache does not have is an error, and not an answer.
+// TestOtherNamespaces checks that a read in a namespace outside of the cache is an error.
 func TestOtherNamespaces(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, nil, "a/x", "b/x")

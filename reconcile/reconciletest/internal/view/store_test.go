@@ -18,14 +18,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/internal/view"
 )
 
-// decider is an informer that keeps whole what is called "ours".
+// decider is a fake sparse informer that keeps the content of objects named "ours".
 type decider struct {
 	toolscache.SharedIndexInformer
 
 	runs bool
 }
 
-// others is what it keeps of others, no object of a client.
+// others is the stored form of other objects. It does not implement client.Object.
 type others struct{ of *metav1.PartialObjectMetadata }
 
 func (o *others) GetObjectKind() schema.ObjectKind { return &metav1.TypeMeta{} }
@@ -58,7 +58,7 @@ func (d *decider) Accept(h toolscache.ResourceEventHandler) (toolscache.Resource
 	}, nil
 }
 
-// strict is a store that answers a read of what it has a part of with an error.
+// strict is a store that returns an error for a read of a reduced object.
 type strict struct{ toolscache.Indexer }
 
 var errPart = errors.New("metadata only")
@@ -71,7 +71,7 @@ func (s strict) GetByKey(key string) (any, bool, error) {
 	return item, exists, err
 }
 
-// TestStore: an informer that decides what it keeps of an object decides what the cache shows.
+// TestStore checks that the cache returns the objects of an informer with its own store.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	var made []*decider
@@ -141,7 +141,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestIndexOfStore: an index is asked of the informer that decides.
+// TestIndexOfStore checks that an index is read from an informer with its own store.
 func TestIndexOfStore(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, nil, "a/ours", "b/ours")

@@ -23,7 +23,7 @@ import (
 
 var configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// newCluster is a fake API server with some ConfigMaps, "namespace/name" each.
+// newCluster returns a fake API server with ConfigMaps, each given as "namespace/name".
 func newCluster(t *testing.T, rules []rbacv1.PolicyRule, names ...string) *cluster.Cluster {
 	t.Helper()
 	system, err := description.Prepare(description.System{
@@ -58,7 +58,7 @@ func create(t *testing.T, w *cluster.Cluster, name string) {
 	}
 }
 
-// What is to happen before a read of a pass happens once, and never before one of an event handler.
+// TestBeforeARead checks that the function before a read is called once for reads of a reconciliation, and never for reads of an event handler.
 func TestBeforeARead(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t, nil, "a/x")
@@ -71,7 +71,7 @@ func TestBeforeARead(t *testing.T) {
 	}
 	v.Reads.Before("get ConfigMap a/x", func() {
 		happened++
-		read() // as a pass beside this one may
+		read() // like a concurrent reconciliation
 	})
 	read()
 	if happened != 0 {
@@ -94,7 +94,7 @@ func paint(t *testing.T, w *cluster.Cluster, name, color string) {
 	}
 }
 
-// listed are the names of the ConfigMaps that a view shows.
+// listed returns the names of the ConfigMaps in a view.
 func listed(t *testing.T, v *view.View, opts ...client.ListOption) (out []string) {
 	t.Helper()
 	var list corev1.ConfigMapList
@@ -138,7 +138,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A read is a copy, unless the reader promises not to change it.
+// TestCopies checks that a read returns a copy, unless the reader disables deep copies.
 func TestCopies(t *testing.T) {
 	t.Parallel()
 	v, key := view.New(newCluster(t, nil, "a/x"), cache.Options{}), client.ObjectKey{Namespace: "a", Name: "x"}
@@ -207,7 +207,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A case makes reads of passes fail, never those of event handlers.
+// TestReadErrors checks that injected read errors affect reconciliations, but not event handlers.
 func TestReadsOfPasses(t *testing.T) {
 	t.Parallel()
 	v := view.New(newCluster(t, nil, "a/x"), cache.Options{})
