@@ -16,10 +16,17 @@ type DeletedByOthersError struct {
 	Kind, Namespace, Name string
 	// Times is the number of deletions.
 	Times int
+	// Expires reports that the object is a Job with spec.ttlSecondsAfterFinished, so that the cluster deletes it when it is done.
+	Expires bool
 }
 
-// Error returns a message that names the object.
+// Error returns a message that names the object, and the remedy for a Job that expires.
 func (e *DeletedByOthersError) Error() string {
+	if e.Expires {
+		return fmt.Sprintf("%s was deleted %d times soon after it was made, as by its spec.ttlSecondsAfterFinished, and runs again each time, less and "+
+			"less often; the operator can run it once with the package runonce, or leave the field out",
+			applyset.ObjectName(e.Kind, e.Namespace, e.Name), e.Times)
+	}
 	return fmt.Sprintf("%s was deleted %d times soon after it was made; it is made again, less and less often",
 		applyset.ObjectName(e.Kind, e.Namespace, e.Name), e.Times)
 }

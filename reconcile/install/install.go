@@ -41,9 +41,14 @@ func Files(page dataflow.Page, config Config) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkResources(page, crds); err != nil {
+	kinds, err := definitions(crds)
+	if err != nil {
 		return nil, err
 	}
+	if err := checkResources(page, kinds); err != nil {
+		return nil, err
+	}
+	page.ClusterResources = clusterResources(page, kinds)
 	extra, err := manifests("Extra", config.Extra)
 	if err != nil {
 		return nil, err

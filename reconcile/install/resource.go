@@ -16,6 +16,7 @@ import (
 type definition struct {
 	Spec struct {
 		Group string `json:"group"`
+		Scope string `json:"scope"`
 		Names struct {
 			Kind   string `json:"kind"`
 			Plural string `json:"plural"`
@@ -23,15 +24,25 @@ type definition struct {
 	} `json:"spec"`
 }
 
-// checkResources reports kinds of the controllers whose permissions contain another resource than their CRD. The
-// permissions are derived without discovery, from the name of the kind.
-func checkResources(page dataflow.Page, crds map[string]string) error {
-	var errs []error
+// definitions decodes CRDs, by file name.
+func definitions(crds map[string]string) (map[string]definition, error) {
+	decoded := map[string]definition{}
 	for _, file := range slices.Sorted(maps.Keys(crds)) {
 		var crd definition
 		if err := yaml.Unmarshal([]byte(crds[file]), &crd); err != nil {
-			return fmt.Errorf("install: Config.CRDs: %s: %w", file, err)
+			return nil, fmt.Errorf("install: Config.CRDs: %s: %w", file, err)
 		}
+		decoded[file] = crd
+	}
+	return decoded, nil
+}
+
+// checkResources reports kinds of the controllers whose permissions contain another resource than their CRD. The
+// permissions are derived without discovery, from the name of the kind.
+func checkResources(page dataflow.Page, crds map[string]definition) error {
+	var errs []error
+	for _, file := range slices.Sorted(maps.Keys(crds)) {
+		crd := crds[file]
 		for _, c := range page.Controllers {
 			if names := crd.Spec.Names; names.Plural != "" && uses(c, crd.Spec.Group, names.Kind) && !permits(c, crd.Spec.Group, names.Plural) {
 				errs = append(errs, fmt.Errorf("install: Config.CRDs: %s: the resource of %s is %q, which the permissions of the controller %q do not name: "+
@@ -40,6 +51,19 @@ func checkResources(page dataflow.Page, crds map[string]string) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// clusterResources returns the cluster-scoped resources of the page and of the CRDs. A Role cannot permit them.
+func clusterResources(page dataflow.Page, crds map[string]definition) []string {
+	all := slices.Clone(page.ClusterResources)
+	for _, file := range slices.Sorted(maps.Keys(crds)) {
+		crd := crds[file]
+		name := crd.Spec.Names.Plural + "." + crd.Spec.Group
+		if crd.Spec.Scope == "Cluster" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // uses reports whether the controller reads or writes the kind.

@@ -1,11 +1,13 @@
 package install_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
@@ -43,5 +45,37 @@ func TestResourceOfTheCRD(t *testing.T) {
 				t.Errorf("%s (-want +got)\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestClusterScopedCRD: an operator that is restricted to namespaces gets the permissions for a cluster-scoped kind of its own in the
+// cluster, because a RoleBinding in a namespace does not permit them.
+func TestClusterScopedCRD(t *testing.T) {
+	t.Parallel()
+	got := map[string][]string{}
+	for _, scope := range []string{"Cluster", "Namespaced"} {
+		page := dataflow.Page{Name: "library", Namespaces: []string{"one"}, Controllers: []dataflow.Description{{
+			Controller: "shelf", Access: []dataflow.Access{{GVK: "example.com/v1/Book"}},
+			Rules: []rbacv1.PolicyRule{{APIGroups: []string{"example.com"}, Resources: []string{"books", "pages"}, Verbs: []string{"list"}}},
+		}}}
+		definition := "metadata:\n  annotations:\n    a: b\n  name: books.example.com\nspec:\n  group: example.com\n  scope: " + scope + "\n  names:\n    kind: Book\n    plural: books\n"
+		files, err := install.Files(page, install.Config{CRDs: fstest.MapFS{"a.yaml": {Data: []byte(definition)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, role := range objects(t, "roles", files["config/rbac/role.yaml"]) {
+			binding := objects(t, "bindings", files["config/rbac/role_binding.yaml"])[i].GetKind()
+			rules, _, err := unstructured.NestedSlice(role.Object, "rules")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, rule := range rules {
+				got[scope] = append(got[scope], fmt.Sprint(binding, rule.(map[string]any)["resources"]))
+			}
+		}
+	}
+	want := map[string][]string{"Cluster": {"RoleBinding[events]", "RoleBinding[pages]", "ClusterRoleBinding[books]"}, "Namespaced": {"RoleBinding[events]", "RoleBinding[books pages]"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("bindings (-want +got)\n%s", diff)
 	}
 }

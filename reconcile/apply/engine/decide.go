@@ -232,6 +232,7 @@ func (d *decider) decideMissing() {
 	if d.recall.Deletions > 0 {
 		d.fail(apply.OutcomeContested, apply.ReasonContested, &apply.DeletedByOthersError{
 			Kind: d.id.GroupKind.Kind, Namespace: d.id.Key.Namespace, Name: d.id.Key.Name, Times: d.recall.Deletions,
+			Expires: d.expires(),
 		})
 		d.requeue = d.recall.Pause
 		return
@@ -256,6 +257,16 @@ func (d *decider) decideMissing() {
 		return
 	}
 	d.prepareWrite(actionApply, apply.ReasonMissing)
+}
+
+// expires reports whether the child is a Job that the cluster deletes when it is done.
+func (d *decider) expires() bool {
+	if d.id.GroupKind != (schema.GroupKind{Group: "batch", Kind: "Job"}) {
+		return false
+	}
+	planned, err := d.compileContent()
+	spec, _ := planned["spec"].(map[string]any)
+	return err == nil && spec["ttlSecondsAfterFinished"] != nil
 }
 
 // failedBefore reports whether the same request has failed before and would fail again.

@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,6 +48,34 @@ var _ = Describe("A child that somebody deletes as often as it is made", func() 
 		result, _ = w.pass(plan())
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(gone(w.admin)()).To(BeFalse())
+	})
+
+	It("is reported with the remedy when it is a Job that expires", func() {
+		w := newWorld()
+		seconds := int32(0)
+		plan := planOf(func() []client.Object {
+			return []client.Object{&batchv1.Job{ObjectMeta: meta("job"), Spec: batchv1.JobSpec{
+				TTLSecondsAfterFinished: &seconds, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+					RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}},
+				}},
+			}}}
+		})
+		job := &batchv1.Job{}
+		key := client.ObjectKey{Namespace: w.namespace, Name: "job"}
+		var err error
+		for range 10 {
+			var result apply.Result
+			if result, _ = w.pass(plan()); result.Err() != nil {
+				err = result.Err()
+				break
+			}
+			w.synced(plan)
+			w.pass(plan()) // the cache shows it
+			Expect(w.admin.Get(w.ctx, key, job)).To(Succeed())
+			Expect(w.admin.Delete(w.ctx, job, client.PropagationPolicy("Background"))).To(Succeed())
+			Eventually(func() bool { return apierrors.IsNotFound(w.client.Get(w.ctx, key, &batchv1.Job{})) }).Should(BeTrue())
+		}
+		Expect(err).To(MatchError(And(ContainSubstring("ttlSecondsAfterFinished"), ContainSubstring("runonce"))))
 	})
 })
 

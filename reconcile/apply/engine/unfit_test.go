@@ -6,7 +6,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
@@ -54,4 +56,28 @@ var _ = Describe("A plan that does not fit the schema of its kind", func() {
 			w.converge(settings("data", map[string]any{"a": "1"}))
 		})
 	}
+
+	It("is a mistake of the spec when a list has two items with one key", func() {
+		w := newWorld()
+		variables := func(names ...string) func() apply.Plan {
+			return planOf(func() []client.Object {
+				d := deployment("deploy")
+				for _, name := range names {
+					d.Spec.Template.Spec.Containers[0].Env = append(d.Spec.Template.Spec.Containers[0].Env, corev1.EnvVar{Name: name, Value: "1"})
+				}
+				return []client.Object{d}
+			})
+		}
+		for _, names := range [][]string{{"Y", "Y"}, {"Y", "Z", "Y", "Z"}} {
+			plan := variables(names...)
+			result, _ := w.pass(plan())
+			found := health.Categorize(result.Err())
+			Expect(found.Category).To(Equal(health.InvalidSpec), result.Err().Error())
+			Expect(found.Reason).To(Equal("DuplicateKeys"))
+			Expect(found.Message).To(And(ContainSubstring(`[name="Y"]`), ContainSubstring("remove one of them")))
+			_, sent := w.pass(plan())
+			Expect(sent).To(BeEmpty())
+			w.converge(variables("Y", "Z"))
+		}
+	})
 })

@@ -60,6 +60,8 @@ func handleRefusal(p *pass, c *child, err error) {
 		recreateChild(p, c, err)
 	case apierrors.IsInvalid(err):
 		failWithBackoff(p, c, apply.OutcomeFailed, err)
+	case isUnfit(err) && hasOnlyDuplicates(err):
+		failWithBackoff(p, c, apply.OutcomeFailed, &intent.DuplicateError{Cause: err})
 	case isUnfit(err):
 		failWithBackoff(p, c, apply.OutcomeFailed, &intent.UnfitError{Cause: err})
 	default:
@@ -78,6 +80,22 @@ func isUnfit(err error) bool {
 	}
 	message := status.Status().Message
 	return strings.HasPrefix(message, "failed to create typed patch object (") || strings.HasPrefix(message, "failed to convert new object (")
+}
+
+// hasOnlyDuplicates reports whether lists with two items of one key are all that is wrong with an intent. The API server joins several errors
+// in lines below "errors:".
+func hasOnlyDuplicates(err error) bool {
+	const duplicate = "duplicate entries for key"
+	text := err.Error()
+	if _, lines, several := strings.Cut(text, "errors:\n"); several {
+		text = strings.TrimSpace(lines)
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if !strings.Contains(line, duplicate) {
+			return false
+		}
+	}
+	return true
 }
 
 // isSecondController reports whether the error refuses a second controller reference. That is a conflict about the object, not an invalid

@@ -32,7 +32,7 @@ type Page struct {
 	// except those for cluster-scoped resources, see [Page.Files].
 	Namespaces []string `json:"namespaces,omitempty"`
 	// ClusterResources are cluster-scoped resources, as in "clusterwidgets.example.com". Those of Kubernetes and the
-	// resources of webhooks and reviews are built in. Only used with Namespaces.
+	// resources of webhooks and reviews are built in, and package install adds those of its CRDs. Only used with Namespaces.
 	ClusterResources []string `json:"clusterResources,omitempty"`
 	// ExtraRules are permissions that no declaration expresses, such as those that the operator grants to others.
 	ExtraRules []rbacv1.PolicyRule `json:"extraRules,omitempty"`

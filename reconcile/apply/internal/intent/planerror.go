@@ -33,3 +33,26 @@ func (*UnfitError) HealthCategory() string { return "ProgramError" }
 
 // HealthReason is the reason of the condition.
 func (*UnfitError) HealthReason() string { return "InvalidPlan" }
+
+// DuplicateError reports that a list of a planned object has two items with one key. Such lists usually come from the spec of the owner.
+type DuplicateError struct {
+	// Cause is the error of the API server.
+	Cause error
+}
+
+// Error returns the message of the API server and a remedy.
+func (e *DuplicateError) Error() string {
+	return e.Cause.Error() + ": a list has two items with the same key; remove one of them where the list comes from, the spec or the program"
+}
+
+// Unwrap returns the error of the API server.
+func (e *DuplicateError) Unwrap() error { return e.Cause }
+
+// HealthCategory classifies the error as one of the spec, see package health.
+func (*DuplicateError) HealthCategory() string { return "InvalidSpec" }
+
+// HealthReason is the reason of the condition.
+func (*DuplicateError) HealthReason() string { return reasonDuplicateKeys }
+
+// reasonDuplicateKeys: a list of a planned object has two items with the same key.
+const reasonDuplicateKeys = "DuplicateKeys"

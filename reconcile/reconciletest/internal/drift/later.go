@@ -39,7 +39,8 @@ func (d *disturbance) earlier(ctx context.Context, by time.Duration) {
 
 // repeated finds completed Jobs that were cleaned up after their TTL and are created again.
 func (d *disturbance) repeated(sent int, by time.Duration) bool {
-	return d.doneAgain(sent, by.String()+" later %s was done and is cleaned up (ttlSecondsAfterFinished), and is recreated: it runs twice")
+	return d.doneAgain(sent, by.String()+" later %s was done and is cleaned up (ttlSecondsAfterFinished), and is recreated: it runs twice; "+
+		"run it once with the package runonce, or leave the field out")
 }
 
 // doneAgain finds Jobs that were created before the given request and are created again.
