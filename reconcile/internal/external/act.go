@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
@@ -91,6 +92,10 @@ func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome
 		p.failed(one.id, decision, err)
 		return false
 	}
+	if err := p.confirmClaim(one); err != nil {
+		p.failed(one.id, decision, err)
+		return false
+	}
 	var answer any
 	err := p.call(p.ctx, one.kind, p.key, Call{Verb: VerbEnsure, Key: one.key}, func(ctx context.Context) (err error) {
 		answer, err = one.kind.ensure(ctx, one.key, one.spec)
@@ -108,6 +113,30 @@ func (p *pass) send(one *planned, decision apply.Decision, outcome apply.Outcome
 		result.Err, result.Outcome = err, apply.OutcomeFailed
 	}
 	return true
+}
+
+// confirmClaim reads the claim of a resource before a call changes it. An administrator may have deleted the claim, and another owner may
+// have the key since. A claim that no owner has is stored again.
+func (p *pass) confirmClaim(one *planned) error {
+	if one.once {
+		return nil // an effect has no claim
+	}
+	mine, _, err := p.registry.owned(p.ctx, one.id, p.object.GetUID())
+	if err != nil {
+		return p.refusal(one.kind, one.id, health.Infrastructure, reasonUnclaimed, err)
+	}
+	if mine {
+		return nil
+	}
+	delete(p.record.things, one.id)
+	switch other, err := p.registry.claim(p.ctx, p.claimOf(one.id)); {
+	case err != nil:
+		return p.refusal(one.kind, one.id, health.Infrastructure, reasonUnclaimed, err)
+	case other != nil:
+		return p.claimed(one.kind, other)
+	}
+	p.record.things[one.id] = true
+	return nil
 }
 
 // removeAll removes the owner's resources that are not planned.

@@ -207,12 +207,10 @@ func (r *registry) blocks(ctx context.Context, found *Claim, owner types.Namespa
 		return true, nil // this controller does not read the kind of its owner
 	case found.UID == uid:
 		return false, nil
-	case found.Owner == owner: // the name is unique, so the former owner was deleted
-		return false, nil
-	case r.alive == nil:
-		return true, nil
+	case r.alive == nil: // the name is unique, so a former owner of the name was deleted
+		return found.Owner != owner, nil
 	}
-	return r.alive(ctx, found.Owner, found.UID)
+	return r.alive(ctx, found.Owner, found.UID) // the cache may show a former owner of the name
 }
 
 // claim stores the claim of an existing owner, or returns the blocking claim of another owner.

@@ -7,9 +7,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -211,5 +214,147 @@ func TestASystemThatNoLongerExists(t *testing.T) {
 	b.want("the owner is deleted", calls, "remove a")
 	if !result.Finalized || result.Err() != nil {
 		t.Errorf("got finalized %t and error %v, want that the owner goes", result.Finalized, result.Err())
+	}
+}
+
+// TestAClaimIsReadBeforeACall: an administrator has deleted the claim of an owner, which stays in the memory of the process.
+func TestAClaimIsReadBeforeACall(t *testing.T) {
+	t.Parallel()
+	claim := external.Claim{Kind: "Database", Key: "a", UID: "1"}
+	for name, tc := range map[string]struct {
+		taken  bool // another owner has claimed the key since
+		calls  []string
+		reason string
+		holder types.UID
+	}{
+		"no owner has it":      {calls: []string{"observe a", "ensure a"}, holder: "1"},
+		"another owner has it": {taken: true, calls: []string{"observe a"}, reason: "ExternalObjectClaimed", holder: "2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, external.Options{})
+			_, _ = b.pass(b.owner, b.plan("a"))
+			if err := b.claims.Delete(t.Context(), claim); err != nil {
+				t.Fatal(err)
+			}
+			if tc.taken {
+				next := claim
+				next.Controller, next.UID, next.Owner = "market", "2", types.NamespacedName{Namespace: "default", Name: "other"}
+				if _, err := b.claims.Create(t.Context(), next); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.server.databases = nil
+			calls, result := b.pass(b.owner, b.plan("a"))
+			b.want(name, calls, tc.calls...)
+			if got := lostReason(result); got != tc.reason {
+				t.Errorf("got reason %q of %v, want %q", got, result.Err(), tc.reason)
+			}
+			if found, err := b.claims.Get(t.Context(), "Database", "a"); err != nil || found == nil || found.UID != tc.holder {
+				t.Errorf("got claim %v and error %v, want that of UID %s", found, err, tc.holder)
+			}
+		})
+	}
+}
+
+// TestAFormerOwnerTakesNothing: the cache of a process shows an owner that was deleted and created again under its name.
+func TestAFormerOwnerTakesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, external.Options{})
+	_, _ = b.pass(ownerOf("shop", "2"), b.plan("a"))
+	var err error
+	b.engine, err = external.NewEngine(external.Config{
+		Kinds: []external.Declared{b.databases}, FieldManager: "shop", Domain: "example.com", Finalizer: "example.com/shop", Claims: &b.claims,
+		Alive: func(_ context.Context, _ types.NamespacedName, uid types.UID) (bool, error) { return uid == "2", nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.server.databases = nil
+	calls, result := b.pass(b.owner, b.plan("a"))
+	b.want("the owner that replaced it has the key", calls)
+	if got := lostReason(result); got != "ExternalObjectClaimed" {
+		t.Errorf("got reason %q of %v, want ExternalObjectClaimed", got, result.Err())
+	}
+	if found, err := b.claims.Get(t.Context(), "Database", "a"); err != nil || found == nil || found.UID != "2" {
+		t.Errorf("got claim %v and error %v, want that of UID 2", found, err)
+	}
+}
+
+// TestARestoredOwnerRepeatsEffects: it has a new UID and the annotation of the former owner, with managedFields or without.
+func TestARestoredOwnerRepeatsEffects(t *testing.T) {
+	t.Parallel()
+	for _, managers := range []bool{true, false} {
+		b := newBench(t, external.Options{})
+		plan := func() (plan reconcile.PlanResult) {
+			b.databases.Once(&plan, "report", database{Owner: "shop"})
+			return plan
+		}
+		calls, _ := b.pass(b.owner, plan())
+		b.want("the effect", calls, "ensure report")
+		_, _ = b.pass(b.owner, plan())
+		b.restart()
+		calls, _ = b.pass(b.owner, plan())
+		b.want("its marker is stored", calls)
+		if b.owner.UID = "2"; !managers {
+			b.owner.ManagedFields = nil
+		}
+		b.restart()
+		calls, _ = b.pass(b.owner, plan())
+		b.want("the marker is that of another owner", calls, "ensure report")
+	}
+}
+
+// TestConfigMapClaims: the name of a ConfigMap is part of the claim, and a key is any text.
+func TestConfigMapClaims(t *testing.T) {
+	t.Parallel()
+	c := fake.NewClientBuilder().Build()
+	claims := &external.ConfigMapClaims{Writer: c, Reader: c, Namespace: "operator"}
+	names := map[string]string{}
+	for _, key := range []string{"a", "A", "a ", "a\n", "a\x00b", "../../a", "ä", strings.Repeat("k", 512), `{"uid":"2"}`, "a\u202eb"} {
+		wanted := external.Claim{Kind: "Database", Key: key, Controller: "shop", Owner: types.NamespacedName{Namespace: "n", Name: "o"}, UID: "1"}
+		if other, err := claims.Create(t.Context(), wanted); err != nil || other != nil {
+			t.Fatalf("key %q: got claim %v and error %v, want none", key, other, err)
+		}
+		found, err := claims.Get(t.Context(), "Database", key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(&wanted, found); diff != "" {
+			t.Errorf("key %q (-want +got):\n%s", key, diff)
+		}
+		name := external.ClaimName("Database", key)
+		if other, taken := names[name]; taken || len(validation.IsDNS1123Subdomain(name)) > 0 {
+			t.Errorf("got name %q for key %q, and for key %q", name, key, other)
+		}
+		names[name] = key
+	}
+
+	stored := &corev1.ConfigMap{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "operator", Name: external.ClaimName("Database", "a")}, stored); err != nil {
+		t.Fatal(err)
+	}
+	copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "operator", Name: "copy", Labels: stored.Labels}, Data: stored.Data}
+	if err := c.Create(t.Context(), copied); err != nil {
+		t.Fatal(err)
+	}
+	stored.Data["key"] = "b"
+	if err := c.Update(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	all, err := claims.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range all {
+		if claim.Key == "a" || claim.Key == "b" {
+			t.Errorf("got claim %v of a copy or of an edited ConfigMap", claim)
+		}
+	}
+	if found, err := claims.Get(t.Context(), "Database", "b"); err != nil || found != nil {
+		t.Errorf("got claim %v and error %v for a key that was edited, want none", found, err)
+	}
+	if found, err := claims.Get(t.Context(), "Database", "a"); err == nil {
+		t.Errorf("got claim %v, want an error about its ConfigMap", found)
 	}
 }
