@@ -30,6 +30,8 @@ type pruning struct {
 	// held reports that the guard has blocked a part of the prune.
 	held    bool
 	listing *listing
+	// current reports that the API server has the owner, as read in this pass.
+	current bool
 	// unproven are objects with the label of the set that may have lost the proof.
 	unproven unproven
 	// ofSet selects the members. It is set by the first list.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,10 +12,11 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// replacedWithin is the maximum age difference for a planned member that is younger than the youngest surplus member and still counts as
-// older than the plan. It applies when this process does not know when the plan was first made.
+// replacedWithin is the maximum age difference for a planned member that is younger than the surplus members and still counts as older than
+// the plan. It applies when this process does not know when the plan was first made.
 const replacedWithin = time.Minute
 
 // existing returns the number of planned members that exist.
@@ -30,44 +32,49 @@ func (p *pruning) existing() int {
 
 // existedBefore returns the number of members that existed before the plan: the surplus, and the planned members that existed when the
 // plan was first made. Objects that the plan has just added do not reduce the share of a prune. After a restart, the age of the planned
-// members shows which of them replace the surplus.
+// members shows which of them replace the surplus: they are younger than half of it. The other half may have been created again meanwhile.
 func existedBefore(members []memberObject, planned int, restarted bool) int {
-	surplus, newer := 0, 0
-	var youngest time.Time
+	var surplus []time.Time
 	for i := range members {
 		if !members[i].planned {
-			surplus++
-			if members[i].created.After(youngest) {
-				youngest = members[i].created
-			}
+			surplus = append(surplus, members[i].created)
 		}
 	}
+	if !restarted || len(surplus) == 0 {
+		return len(surplus) + planned
+	}
+	slices.SortFunc(surplus, time.Time.Compare)
+	median, newer := surplus[len(surplus)/2], 0
 	for i := range members {
-		if restarted && surplus > 0 && members[i].planned && members[i].created.After(youngest.Add(replacedWithin)) {
+		if members[i].planned && members[i].created.After(median.Add(replacedWithin)) {
 			newer++
 		}
 	}
-	return surplus + max(0, planned-newer)
+	return len(surplus) + max(0, planned-newer)
 }
 
-// noteSeen remembers the surplus of the first listing for a plan. These objects are older than the plan, independent of clock skew.
+// noteSeen remembers the surplus that this process may delete: the objects that existed when it made its first plan, independent of clock
+// skew, and those that were in a plan of it. It forgets objects that no complete listing has.
 func (p *pruning) noteSeen(l *listing) {
 	m := &p.memory.Prune
-	if m.SincePass != p.memory.Pass {
-		return
+	first, before := m.FirstPass == p.memory.Pass, m.Seen
+	if len(l.failed) == 0 && !l.more && len(l.absent) == 0 {
+		m.Seen = nil
 	}
 	for i := range l.members {
-		if !l.members[i].planned {
-			if m.Seen == nil {
-				m.Seen = map[types.UID]struct{}{}
-			}
-			m.Seen[l.members[i].uid] = struct{}{}
+		o := &l.members[i]
+		if _, seen := before[o.uid]; o.planned || (o.unknown && !first && !seen) {
+			continue
 		}
+		if m.Seen == nil {
+			m.Seen = map[types.UID]struct{}{}
+		}
+		m.Seen[o.uid] = struct{}{}
 	}
 }
 
-// madeByAnother reports whether another process created a member after this process made its plan: this process has not seen the member
-// before, and it did not exist when the plan was made.
+// madeByAnother reports whether another process created a member after this process made its first plan: this process has never planned
+// the member, and it did not exist then.
 func madeByAnother(m memberObject, since time.Time, seen map[types.UID]struct{}) bool {
 	_, old := seen[m.uid]
 	return m.unknown && !old && m.created.After(since)
@@ -106,16 +113,25 @@ func ownsClaims(content map[string]any) bool {
 	return err != nil || len(templates) > 0
 }
 
-// createdOnce reports whether the manager has created the object and never applied it, as it does for objects in the mode Once.
+// createdOnce reports whether the manager has created the object and never applied its content, as it does for objects in the mode Once. An
+// object that was adopted from a backup has only its marks from the manager, and the content from another one.
 func createdOnce(entries []metav1.ManagedFieldsEntry, manager string) bool {
-	created := false
+	created, adopted, filled := false, false, false
 	for i := range entries {
-		if e := &entries[i]; e.Manager == manager && e.Subresource == "" {
-			if e.Operation == metav1.ManagedFieldsOperationApply {
-				return false
-			}
+		e := &entries[i]
+		fields, err := fieldset.RawFields(e)
+		_, marks := fields["f:metadata"]
+		switch {
+		case e.Manager != manager || e.Subresource != "":
+			_, data := fields["f:data"]
+			filled = filled || data || err != nil || e.FieldsV1 == nil
+		case e.Operation != metav1.ManagedFieldsOperationApply:
 			created = true
+		case err == nil && marks && len(fields) == 1:
+			adopted = true
+		default:
+			return false
 		}
 	}
-	return created
+	return created || (adopted && filled)
 }

@@ -8,11 +8,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// notePlan remembers when a plan was first made and which objects existed then. It opens the guard for the first plan after a change.
+// notePlan remembers when the first plan was made, and which objects existed when this plan was first made.
 func (p *pruning) notePlan() {
-	if m := &p.memory.Prune; m.SincePass == 0 || m.Planned != p.identity {
-		m.Planned, m.Since, m.SincePass, m.Existed, m.Seen = p.identity, p.now, p.memory.Pass, p.existing(), nil
+	m := &p.memory.Prune
+	if m.FirstPass == 0 {
+		m.FirstPass, m.Since = p.memory.Pass, p.now
 	}
+	if m.SincePass == 0 || m.Planned != p.identity {
+		m.Planned, m.SincePass, m.Existed = p.identity, p.memory.Pass, p.existing()
+	}
+	p.noteChange()
+}
+
+// noteChange opens the guard for the first plan after a change.
+func (p *pruning) noteChange() {
 	m := &p.memory.Guard
 	generation, inputs := p.owner.GetGeneration(), p.plan.Inputs
 	if m.Known && generation <= m.Generation && m.Inputs == inputs {
