@@ -94,6 +94,7 @@ func (w *world) settle(plan func() apply.Plan) {
 		g.Expect(result.Err()).NotTo(HaveOccurred())
 		g.Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		g.Expect(writes(w.requests.take())).To(BeEmpty())
+		g.Expect(awaited(result)).To(BeEmpty())
 	}).Should(Succeed())
 }
 

@@ -150,6 +150,9 @@ func recordInventory(p *pass, inv *applyset.Inventory) error {
 		if m := p.memory.Sets; p.env.usesOwnSet(found, m.UsesOwn) != m.UsesOwn {
 			return fmt.Errorf("%w: %w", errSetTaken, err)
 		}
+		if inv, err = mergeRecorded(p, inv, found, err); err != nil {
+			return err
+		}
 		version = found.ResourceVersion
 		answer, err = patchOwner(p, inv, version, found)
 	}
@@ -166,6 +169,19 @@ func recordInventory(p *pass, inv *applyset.Inventory) error {
 	p.owner.SetManagedFields(answer.ManagedFields)
 	p.owner.SetResourceVersion(answer.ResourceVersion)
 	return nil
+}
+
+// mergeRecorded adds to a growing inventory what another process has recorded meanwhile. It returns the conflict for a shrinking one, which
+// is decided again.
+func mergeRecorded(p *pass, inv *applyset.Inventory, found metav1.Object, conflict error) (*applyset.Inventory, error) {
+	stored, recorded := p.memory.Metadata.Stored, readInventory(p.env, found, p.keys)
+	switch {
+	case stored == nil || recorded.Equal(stored) || inv.Merge(recorded).Equal(inv):
+		return inv, nil
+	case inv.Merge(stored).Equal(inv):
+		return inv.Merge(recorded), nil
+	}
+	return nil, conflict
 }
 
 func patchOwner(p *pass, inv *applyset.Inventory, version string, current metav1.Object) (*metav1.PartialObjectMetadata, error) {

@@ -22,6 +22,15 @@ func confirmOwner(p *pass) error {
 	if m.Confirmed || p.group != nil {
 		return nil
 	}
+	if err := readOwner(p); err != nil {
+		return err
+	}
+	m.Confirmed = true
+	return nil
+}
+
+// readOwner reads the owner from the API server. The error is that of [confirmOwner].
+func readOwner(p *pass) error {
 	found, err := p.liveMetadata(p.ownerKind.GVK, client.ObjectKeyFromObject(p.owner))
 	resource := schema.GroupResource{Group: p.ownerKind.GVK.Group, Resource: p.ownerKind.GVK.Kind}
 	switch {
@@ -32,7 +41,19 @@ func confirmOwner(p *pass) error {
 	case found.DeletionTimestamp != nil && !p.finalize:
 		return apierrors.NewConflict(resource, p.owner.GetName(), errDeleted)
 	}
-	m.Confirmed = true
+	return nil
+}
+
+// confirmSet returns an error if the member may belong to another owner that has replaced this one under its name, which the cache does not
+// show yet. A member that refers to the owner by its UID, or that this process knows, does not.
+func (p *pruning) confirmSet(m memberObject) error {
+	if m.reached || !m.unknown || p.group != nil || p.current {
+		return nil
+	}
+	if err := readOwner(p.pass); err != nil {
+		return err
+	}
+	p.current = true
 	return nil
 }
 

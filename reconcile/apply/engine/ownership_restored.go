@@ -128,12 +128,24 @@ func inFormerSet(p *pass, o metav1.Object) bool {
 		}
 		key := types.NamespacedName{Namespace: other.GetNamespace(), Name: other.GetName()}
 		if label == applyset.ID(gk, key) || label == applyset.IDOf(gk, key, p.env.options.FieldManager) {
-			far := applyset.ParseNames(other.GetAnnotations()[p.keys.Namespaces])
-			free = free && key.Namespace != o.GetNamespace() && !slices.Contains(far, o.GetNamespace())
+			free = free && key.Namespace != o.GetNamespace() && p.recordsNone(other, label, o.GetNamespace())
 		}
 		return nil
 	})
 	return err == nil && free
+}
+
+// recordsNone reports whether the inventory of an owner shows that its set has no children in a namespace. Each controller keeps its
+// inventory under names of its own, and an inventory may be lost.
+func (s *config) recordsNone(owner metav1.Object, set, namespace string) bool {
+	recorded := false
+	for _, keys := range []*applyset.Keys{&s.standardKeys, &s.ownKeys} {
+		recorded = recorded || owner.GetLabels()[keys.ID] == set
+		if slices.Contains(applyset.ParseNames(owner.GetAnnotations()[keys.Namespaces]), namespace) {
+			return false
+		}
+	}
+	return recorded
 }
 
 // decideRestored decides the children from a backup again if the owner's annotation permits their adoption, and names the annotation in

@@ -22,6 +22,8 @@ type pruning struct {
 	// shrunk is the inventory without confirmed entries, if it is known before the execution; nil otherwise.
 	shrunk  *applyset.Inventory
 	listing *listing
+	// current reports that the API server has the owner, as read in this pass.
+	current bool
 	// unproven are objects with the label of the set that may have lost the proof.
 	unproven []memberObject
 	// ofSet selects the members. It is set by the first list.

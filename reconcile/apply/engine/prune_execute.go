@@ -105,6 +105,9 @@ func (p *pruning) pruneOne(m *surplusMember) bool {
 // deleteProven deletes a member, pinned to the version in which its membership was proven. A later version may belong to another owner or
 // have opted out, so it is checked with a live read. deleteProven returns the conflict if the object is no longer a member.
 func (p *pruning) deleteProven(m *surplusMember, remembered types.UID) error {
+	if err := p.confirmSet(m.memberObject); err != nil {
+		return err
+	}
 	version := m.version
 	for try := 1; ; try++ {
 		err := p.env.deleteExactly(p.ctx, m.gvk, m.id.Key, m.uid, version, "")

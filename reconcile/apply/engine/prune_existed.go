@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
 // existing returns the number of planned members that exist.
@@ -21,19 +22,23 @@ func (p *pruning) existing() int {
 	return n
 }
 
-// noteSeen remembers the surplus of the first listing for a plan. These objects are older than the plan, independent of clock skew.
+// noteSeen remembers the surplus that this process may delete: the objects that existed when it made its first plan, independent of clock
+// skew, and those that were in a plan of it. It forgets objects that no complete listing has.
 func (p *pruning) noteSeen(l *listing) {
 	m := &p.memory.Prune
-	if m.SincePass != p.memory.Pass {
-		return
+	first, before := m.FirstPass == p.memory.Pass, m.Seen
+	if len(l.failed) == 0 && !l.more && len(l.absent) == 0 {
+		m.Seen = nil
 	}
 	for i := range l.members {
-		if !l.members[i].planned {
-			if m.Seen == nil {
-				m.Seen = map[types.UID]struct{}{}
-			}
-			m.Seen[l.members[i].uid] = struct{}{}
+		o := &l.members[i]
+		if _, seen := before[o.uid]; o.planned || (o.unknown && !first && !seen) {
+			continue
 		}
+		if m.Seen == nil {
+			m.Seen = map[types.UID]struct{}{}
+		}
+		m.Seen[o.uid] = struct{}{}
 	}
 }
 
@@ -63,16 +68,25 @@ func ownsClaims(content map[string]any) bool {
 	return err != nil || len(templates) > 0
 }
 
-// createdOnce reports whether the manager has created the object and never applied it, as it does for objects in the mode Once.
+// createdOnce reports whether the manager has created the object and never applied its content, as it does for objects in the mode Once. An
+// object that was adopted from a backup has only its marks from the manager, and the content from another one.
 func createdOnce(entries []metav1.ManagedFieldsEntry, manager string) bool {
-	created := false
+	created, adopted, filled := false, false, false
 	for i := range entries {
-		if e := &entries[i]; e.Manager == manager && e.Subresource == "" {
-			if e.Operation == metav1.ManagedFieldsOperationApply {
-				return false
-			}
+		e := &entries[i]
+		fields, err := fieldset.RawFields(e)
+		_, marks := fields["f:metadata"]
+		switch {
+		case e.Manager != manager || e.Subresource != "":
+			_, data := fields["f:data"]
+			filled = filled || data || err != nil || e.FieldsV1 == nil
+		case e.Operation != metav1.ManagedFieldsOperationApply:
 			created = true
+		case err == nil && marks && len(fields) == 1:
+			adopted = true
+		default:
+			return false
 		}
 	}
-	return created
+	return created || (adopted && filled)
 }

@@ -30,7 +30,10 @@ func TestExistedBefore(t *testing.T) {
 		"all are replaced in this process":           {members(false, 8, 0), members(true, 8, 0), 0, false, 8},
 		"all were replaced before a restart":         {members(false, 8, 0), members(true, 8, time.Hour), 8, true, 8},
 		"all were created together before a restart": {members(false, 2, 0), members(true, 6, time.Second), 6, true, 8},
-		"nothing is surplus after a restart":         {nil, members(true, 6, time.Hour), 6, true, 6},
+		"one was created again before a restart": {
+			append(members(false, 7, 0), members(false, 1, time.Hour)...), members(true, 8, time.Hour+time.Second), 8, true, 8,
+		},
+		"nothing is surplus after a restart": {nil, members(true, 6, time.Hour), 6, true, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := existedBefore(append(tc.surplus, tc.planned...), tc.known, tc.restarted); got != tc.want {
@@ -63,13 +66,23 @@ func TestCreatedOnce(t *testing.T) {
 	entry := func(manager string, operation metav1.ManagedFieldsOperationType) metav1.ManagedFieldsEntry {
 		return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation}
 	}
+	with := func(e metav1.ManagedFieldsEntry, fields string) metav1.ManagedFieldsEntry {
+		e.FieldsV1 = metav1.NewFieldsV1(fields)
+		return e
+	}
+	applied := entry("us", metav1.ManagedFieldsOperationApply)
+	marks, restored := with(applied, `{"f:metadata":{"f:labels":{}}}`), entry("velero", metav1.ManagedFieldsOperationUpdate)
 	for name, tc := range map[string]struct {
 		entries []metav1.ManagedFieldsEntry
 		want    bool
 	}{
-		"created and never applied": {[]metav1.ManagedFieldsEntry{entry("us", metav1.ManagedFieldsOperationUpdate)}, true},
-		"applied":                   {[]metav1.ManagedFieldsEntry{entry("us", metav1.ManagedFieldsOperationUpdate), entry("us", metav1.ManagedFieldsOperationApply)}, false},
-		"of another manager":        {[]metav1.ManagedFieldsEntry{entry("them", metav1.ManagedFieldsOperationUpdate)}, false},
+		"adopted from a backup":                          {[]metav1.ManagedFieldsEntry{with(restored, `{"f:data":{}}`), marks}, true},
+		"adopted from a backup, in a shortened cache":    {[]metav1.ManagedFieldsEntry{restored, marks}, true},
+		"only metadata is planned, and there is no data": {[]metav1.ManagedFieldsEntry{with(restored, `{"f:metadata":{}}`), marks}, false},
+		"content applied":                                {[]metav1.ManagedFieldsEntry{with(restored, `{"f:data":{}}`), with(applied, `{"f:metadata":{},"f:data":{}}`)}, false},
+		"created and never applied":                      {[]metav1.ManagedFieldsEntry{entry("us", metav1.ManagedFieldsOperationUpdate)}, true},
+		"applied":                                        {[]metav1.ManagedFieldsEntry{entry("us", metav1.ManagedFieldsOperationUpdate), entry("us", metav1.ManagedFieldsOperationApply)}, false},
+		"of another manager":                             {[]metav1.ManagedFieldsEntry{entry("them", metav1.ManagedFieldsOperationUpdate)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := createdOnce(tc.entries, "us"); got != tc.want {

@@ -10,15 +10,24 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// replacedWithin is the maximum age difference for a planned member that is younger than the youngest surplus member and still counts as
-// older than the plan. It applies when this process does not know when the plan was first made.
+// replacedWithin is the maximum age difference for a planned member that is younger than the surplus members and still counts as older than
+// the plan. It applies when this process does not know when the plan was first made.
 const replacedWithin = time.Minute
 
-// notePlan remembers when a plan was first made and which objects existed then. It opens the guard for the first plan after a change.
+// notePlan remembers when the first plan was made, and which objects existed when this plan was first made.
 func (p *pruning) notePlan() {
-	if m := &p.memory.Prune; m.SincePass == 0 || m.Planned != p.identity {
-		m.Planned, m.Since, m.SincePass, m.Existed, m.Seen = p.identity, p.now, p.memory.Pass, p.existing(), nil
+	m := &p.memory.Prune
+	if m.FirstPass == 0 {
+		m.FirstPass, m.Since = p.memory.Pass, p.now
 	}
+	if m.SincePass == 0 || m.Planned != p.identity {
+		m.Planned, m.SincePass, m.Existed = p.identity, p.memory.Pass, p.existing()
+	}
+	p.noteChange()
+}
+
+// noteChange opens the guard for the first plan after a change.
+func (p *pruning) noteChange() {
 	m := &p.memory.Guard
 	generation, inputs := p.owner.GetGeneration(), p.plan.Inputs
 	if m.Known && generation <= m.Generation && m.Inputs == inputs {
@@ -153,28 +162,29 @@ func (d *pruneDecider) exceedsLimits(surplus []memberObject, members int) bool {
 
 // existedBefore returns the number of members that existed before the plan: the surplus, and the planned members that existed when the
 // plan was first made. Objects that the plan has just added do not reduce the share of a prune. After a restart, the age of the planned
-// members shows which of them replace the surplus.
+// members shows which of them replace the surplus: they are younger than half of it. The other half may have been created again meanwhile.
 func existedBefore(members []memberObject, planned int, restarted bool) int {
-	surplus, newer := 0, 0
-	var youngest time.Time
+	var surplus []time.Time
 	for i := range members {
 		if !members[i].planned {
-			surplus++
-			if members[i].created.After(youngest) {
-				youngest = members[i].created
-			}
+			surplus = append(surplus, members[i].created)
 		}
 	}
+	if !restarted || len(surplus) == 0 {
+		return len(surplus) + planned
+	}
+	slices.SortFunc(surplus, time.Time.Compare)
+	median, newer := surplus[len(surplus)/2], 0
 	for i := range members {
-		if restarted && surplus > 0 && members[i].planned && members[i].created.After(youngest.Add(replacedWithin)) {
+		if members[i].planned && members[i].created.After(median.Add(replacedWithin)) {
 			newer++
 		}
 	}
-	return surplus + max(0, planned-newer)
+	return len(surplus) + max(0, planned-newer)
 }
 
-// madeByAnother reports whether another process created a member after this process made its plan: this process has not seen the member
-// before, and it did not exist when the plan was made.
+// madeByAnother reports whether another process created a member after this process made its first plan: this process has never planned
+// the member, and it did not exist then.
 func madeByAnother(m memberObject, since time.Time, seen map[types.UID]struct{}) bool {
 	_, old := seen[m.uid]
 	return m.unknown && !old && m.created.After(since)

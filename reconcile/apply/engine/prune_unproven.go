@@ -33,7 +33,7 @@ func (p *pruning) noteUnproven(gvk schema.GroupVersionKind, o metav1.Object) err
 		}
 		o = found
 	}
-	if p.memory.Metadata.Labelled && ownsLabel(o.GetManagedFields(), applyset.PartOfLabel, func(string) bool { return true }) {
+	if p.memory.Metadata.Labelled && isLabelWritten(o.GetManagedFields()) {
 		return nil // the owner was not restored, so another manager copied or inherited the label
 	}
 	p.unproven = append(p.unproven, p.memberOf(gvk, o))
@@ -51,18 +51,19 @@ func hidesManagers(o metav1.Object) bool {
 	return len(entries) == 0 || slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool { return e.FieldsV1 == nil })
 }
 
-// ownsLabel reports whether a matching manager owns a label.
-func ownsLabel(entries []metav1.ManagedFieldsEntry, label string, matches func(manager string) bool) bool {
+// isLabelWritten reports whether a manager owns the part-of label. The API server gives the fields of an object without managers to a manager
+// that it makes up, which has written nothing.
+func isLabelWritten(entries []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(entries, func(e metav1.ManagedFieldsEntry) bool {
-		return matches(e.Manager) && fieldset.OwnsMetadata(&e, "labels", label)
+		return !fieldset.MadeUp(&e) && fieldset.OwnsMetadata(&e, "labels", applyset.PartOfLabel)
 	})
 }
 
 // ownsSetLabel reports whether the engine's field manager owns the label that it sets with the first inventory of an owner. A restored owner
 // has the label from another manager.
 func ownsSetLabel(p *pass, owner metav1.Object) bool {
-	return ownsLabel(owner.GetManagedFields(), p.keys.ID, func(manager string) bool {
-		return manager == p.env.ownerManager() || p.env.ours(manager)
+	return slices.ContainsFunc(owner.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+		return (e.Manager == p.env.ownerManager() || p.env.ours(e.Manager)) && fieldset.OwnsMetadata(&e, "labels", p.keys.ID)
 	})
 }
 

@@ -284,15 +284,33 @@ func (w *world) pass(set apply.Plan) (apply.Result, []string) {
 	return result, w.requests.take()
 }
 
-// converge passes until nothing is sent any more.
+// converge passes until nothing is sent any more and no deletion is awaited.
 func (w *world) converge(plan func() apply.Plan) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		result, sent := w.pass(plan())
 		g.Expect(result.Err()).NotTo(HaveOccurred())
 		g.Expect(sent).To(BeEmpty())
+		g.Expect(awaited(result)).To(BeEmpty())
 	}).Should(Succeed())
 	w.synced(plan)
+}
+
+// confirming is the longest interval at which a pass asks for another one because it awaits a deletion or the cache.
+const confirming = 5 * time.Second
+
+// awaited describes what a pass that sent nothing still waits for, empty for nothing. A pruned object that is being deleted is not among
+// the results, but the pass asks for another one soon.
+func awaited(result apply.Result) string {
+	for i := range result.Objects {
+		if o := &result.Objects[i]; o.Reason == apply.ReasonTerminating {
+			return "the deletion of " + o.GVK.Kind + " " + o.Key.String()
+		}
+	}
+	if after := result.RequeueAfter; after > 0 && after <= confirming {
+		return "another pass after " + after.String()
+	}
+	return ""
 }
 
 // synced waits until the cache shows what the server has.

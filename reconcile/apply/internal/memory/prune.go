@@ -48,13 +48,16 @@ type Prune struct {
 	Clean    bool
 	Identity uint64
 	At       time.Time
-	// Planned is the identity of the last complete plan. Since and SincePass are the time and the pass in which it was first made. Existed
-	// is the number of its members that existed then. Seen are the objects that had left the plan then.
-	Planned   uint64
+	// FirstPass and Since are the pass and the time of the first complete plan of this process. Seen are the objects out of the plan that
+	// existed then, or that an earlier plan of this process had.
+	FirstPass uint64
 	Since     time.Time
+	Seen      map[types.UID]struct{}
+	// Planned is the identity of the last complete plan. SincePass is the pass in which it was first made. Existed is the number of its
+	// members that existed then.
+	Planned   uint64
 	SincePass uint64
 	Existed   int
-	Seen      map[types.UID]struct{}
 	// First is the time of the first listing of this process for the owner.
 	First time.Time
 	// Failures is the number of consecutive passes that could not list or shrink.
