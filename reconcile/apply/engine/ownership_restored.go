@@ -197,8 +197,8 @@ func silentlyRestored(p *pass) []*child {
 			metav1.IsControlledBy(c.live, p.owner) || !looksRestored(p, c, c.live) {
 			continue
 		}
-		o := metav1.Object(c.live)
-		if !hasManagedFields(c.live) {
+		o, version := metav1.Object(c.live), c.live.GetResourceVersion()
+		if !hasManagedFields(c.live) && !c.memory.LacksProof(version) {
 			found, err := p.liveMetadata(c.kind.GVK, c.id.Key)
 			if err != nil || found == nil || found.UID != c.live.GetUID() {
 				continue
@@ -209,6 +209,7 @@ func silentlyRestored(p *pass) []*child {
 			c.memory.ProvenOurs(o.GetUID())
 			continue
 		}
+		c.memory.FoundNoProof(version)
 		out = append(out, c)
 	}
 	return out

@@ -30,6 +30,8 @@ type stage struct {
 	refusal  error
 	cached   *corev1.ConfigMap
 	override func(*corev1.ConfigMap)
+	// liveReads counts the reads from the API server.
+	liveReads int
 }
 
 func newStage(t *testing.T) *stage {
@@ -74,7 +76,13 @@ func (s *stage) start(manager string, former ...string) {
 			return err
 		},
 	})
-	e, err := New(cache, s.server, apply.Options{
+	live := interceptor.NewClient(watching, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			s.liveReads++
+			return c.Get(ctx, key, o, opts...)
+		},
+	})
+	e, err := New(cache, live, apply.Options{
 		FieldManager: manager, FormerManagers: former, OptOutAnnotation: "example.com/managed", Clock: s.clock, Concurrency: 1,
 	})
 	s.check(err)

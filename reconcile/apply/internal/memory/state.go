@@ -37,6 +37,8 @@ type Child struct {
 	uid types.UID
 	// ours is the UID of the object that was proven to be a child of the owner.
 	ours types.UID
+	// unprovenAt is the resourceVersion for which a live read found no proof that the object is a child, empty for none.
+	unprovenAt string
 	// written is the engine's last write, until the cache shows it.
 	written freshness.Write
 	// deleted is the last accepted deletion, nil if something was written since.
