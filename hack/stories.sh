@@ -18,7 +18,7 @@ reconcile/controller ; TestOnAPIServer 'reports a missing permission to list' ; 
 reconcile/controller ; TestOnAPIServer 'reports that it lost a permission to list' ; a running operator loses a permission to list ; log, metric
 reconcile/controller ; TestOnAPIServer 'reports that the API server is unavailable' ; the API server is unavailable ; readiness, log, metric
 reconcile/controller ; TestOnAPIServer 'by an exhausted quota' ; a quota is exhausted ; condition, event
-reconcile/apply/engine ; TestEngine 'A value that something overrides on its way to the store is silent' ; admission overrides a planned field ; decision, and the condition Ready through it
+reconcile/apply/engine ; TestEngine 'A planned value that admission overrides causes no writes' ; admission overrides a planned field ; decision, and the condition Ready through it
 reconcile/internal/pipeline ; TestPipeline 'report an owner without progress' ; nothing that an owner waits for happens ; condition Stalled, event
 reconcile/controller ; TestOnAPIServer 'Many owners created in one namespace' ; one tenant creates a thousand owners ; none: owners of others are not delayed
 reconcile/controller ; TestOnAPIServer 'optional kind that is not installed' ; an optional kind is not installed ; condition, explain, log
@@ -28,7 +28,7 @@ reconcile/operator ; TestLostLease ; the API server is too slow for the lease ; 
 reconcile/operator ; TestAwayAtStart ; the API server is away at the start ; last line of the log
 reconcile/operator ; TestUnsyncedKind ; a permission is missing until the sync timeout ; last line of the log
 reconcile/controller ; TestOnAPIServer 'does not reconcile the owner names the shard' ; an owner belongs to another shard ; explain
-reconcile/apply/engine ; TestEngine 'kept by a finalizer is reported while it is planned' ; a finalizer keeps a child that is being deleted ; decision, and the condition Ready through it
+reconcile/apply/engine ; TestEngine 'kept by a finalizer is reported in each reconciliation while it is planned' ; a finalizer keeps a child that is being deleted ; decision, and the condition Ready through it
 reconcile/controller ; TestOnAPIServer 'is not an error in a namespace that is being deleted' ; the namespace is being deleted ; condition
 reconcile/controller ; TestOnAPIServer 'whose API server is killed' ; the cluster of the children is unavailable ; condition, event
 hack/monitoring ; TestAlerts/(OperatorGone|NoLeader) ; no process runs, or none has the lease ; alerts OperatorGone, NoLeader

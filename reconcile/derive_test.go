@@ -42,7 +42,7 @@ func TestDerivedOfAnyReader(t *testing.T) {
 	}
 }
 
-// TestDerivedOfASelection: the value is that of the objects that are selected, by namespace and labels alone.
+// TestDerivedOfASelection checks that a value is computed from the objects that namespace and labels select.
 func TestDerivedOfASelection(t *testing.T) {
 	t.Parallel()
 	reader := fake.NewClientBuilder().WithObjects(node("a", "east"), node("b", "west")).Build()

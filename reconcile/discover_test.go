@@ -75,7 +75,7 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// TestDiscoverWrongType checks that a list of something else is told of instead of a panic.
+// TestDiscoverWrongType checks that a list of another type is an error instead of a panic.
 func TestDiscoverWrongType(t *testing.T) {
 	t.Parallel()
 	got := reconcile.Discover[*corev1.Secret](context.Background(), offers{items: []corev1.ConfigMap{offer("a", nil)}}, &corev1.ConfigMapList{}, nil)

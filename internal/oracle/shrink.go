@@ -37,6 +37,6 @@ func (o *Oracle) Shrink(ctx context.Context, f *Failure) *Failure {
 
 // String formats the sequence with its seed and number.
 func (f *Failure) String() string {
-	return fmt.Sprintf("seed %d sequence %d violates %q; repeat with ORACLE_SEED=%d ORACLE_STORY=%d:\n%s",
+	return fmt.Sprintf("seed %d sequence %d violates %q; repeat with ORACLE_SEED=%d ORACLE_SEQUENCE=%d:\n%s",
 		f.Seed, f.Number, f.Property, f.Seed, f.Number, strings.Join(f.Sequence, "\n"))
 }

@@ -39,7 +39,7 @@ func readersOf(c client.Client) *external.Edits[*corev1.ConfigMap] {
 	}
 }
 
-// TestEdits: an edit is made once, is silent where it is there, and is taken back whoever has written the field since.
+// TestEdits checks that an edit is written once, is not repeated if it exists, and is reverted even if another writer changed the field.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	book := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "book"}, Data: map[string]string{"readers": "ann", "title": "x"}}
@@ -87,7 +87,7 @@ func TestEdits(t *testing.T) {
 	expect("removed", false, "cid", 2)
 }
 
-// TestEditsErrors: nothing is made for an edit, what has changed since it was read is not overwritten, and what is being deleted is left alone.
+// TestEditsErrors checks that an edit creates no object, overwrites no concurrent change, and does not change an object that is being deleted.
 func TestEditsErrors(t *testing.T) {
 	t.Parallel()
 	now := metav1.Now()

@@ -35,7 +35,7 @@ func (s server) Remove(_ context.Context, key string) error {
 func (server) UpToDate(spec, observed database) bool { return spec == observed }
 
 // A database is planned by name. The engine remembers it on the owner, makes it, is silent while it is right, and removes it when the plan
-// does not name it any more, or the owner goes. The controller is told of the kind: controller.New(...).External(databases).
+// no longer names it, or the owner is deleted. The controller declares the kind: controller.New(...).External(databases).
 func Example() {
 	databases := external.New("Database", server{}, external.Options{})
 

@@ -38,7 +38,7 @@ func allow(group, resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
 }
 
-// TestAggregate: the editor role of a kind becomes part of edit and admin only if the page shows no way out of the owner's namespace.
+// TestAggregate checks that the editor role of a kind is aggregated to edit and admin only if its owners have no effect outside of their namespace.
 func TestAggregate(t *testing.T) {
 	t.Parallel()
 	rule := func(group, resource string, verbs ...string) func(*dataflow.Page) {
@@ -119,7 +119,7 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// TestAggregateThroughOwners: a kind whose controller creates owners of a kind that writes RBAC writes RBAC, too.
+// TestAggregateThroughOwners checks that a kind counts as writing RBAC if its controller creates owners of such a kind.
 func TestAggregateThroughOwners(t *testing.T) {
 	t.Parallel()
 	page := shelf(func(p *dataflow.Page) {
@@ -139,7 +139,7 @@ func TestAggregateThroughOwners(t *testing.T) {
 	}
 }
 
-// TestAggregateUnknown: the option names a kind that the operator reconciles.
+// TestAggregateUnknown checks that the option must name a kind that the operator reconciles.
 func TestAggregateUnknown(t *testing.T) {
 	t.Parallel()
 	_, err := install.Files(shelf(func(*dataflow.Page) {}), install.Config{Aggregate: map[string]bool{"book": true}})

@@ -83,7 +83,7 @@ func objects(t *testing.T, name, text string) []*unstructured.Unstructured {
 	return found
 }
 
-// TestKustomization: every file of config/ is an object that is listed once, and the namespace comes first.
+// TestKustomization checks that every file of config/ is listed once, and that the namespace is first.
 func TestKustomization(t *testing.T) {
 	t.Parallel()
 	kept := map[string]int{
@@ -171,7 +171,7 @@ func listed(t *testing.T, files map[string]string) map[string]int {
 	return kinds
 }
 
-// TestServices: the page names the Services, and everything that refers to them follows.
+// TestServices checks that Services have the names of the page, and that all references use these names.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	for _, issued := range []bool{false, true} {
@@ -212,7 +212,7 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestWithout: an operator without webhooks, kinds and CRDs has no manifests for them.
+// TestWithout checks that an operator without webhooks, kinds and CRDs has no manifests for them.
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	files, err := install.Files(dataflow.Page{Name: "library", Namespaces: []string{"one", "two"}}, install.Config{Namespace: "home", Image: "library:v1"})
@@ -238,7 +238,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// TestEgress: without Config.Egress what the operator reaches is not restricted; an empty list allows DNS and the API server.
+// TestEgress checks that egress is not restricted without Config.Egress, and that an empty list allows only DNS and the API server.
 func TestEgress(t *testing.T) {
 	t.Parallel()
 	port := intstr.FromInt32(2379)
@@ -273,7 +273,7 @@ func TestEgress(t *testing.T) {
 	}
 }
 
-// TestImage: the parts of an image are values, and one without a tag has the version as its tag.
+// TestImage checks that the parts of an image are chart values, and that the default tag is the version.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	digest := "sha256:" + strings.Repeat("0f", 32)
@@ -298,7 +298,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// TestErrors: what cannot be installed is an error that names the field.
+// TestErrors checks that the error for an invalid configuration names the field.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -330,7 +330,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestChartCRD: braces of a CRD are no expressions, and the conversion is in place.
+// TestChartCRD checks that braces in a CRD are escaped, and that the conversion is configured.
 func TestChartCRD(t *testing.T) {
 	t.Parallel()
 	cfg := config()
@@ -353,8 +353,8 @@ func TestChartCRD(t *testing.T) {
 	}
 }
 
-// TestExplanations: an installation serves explanations, the metrics Service names the operator and the kinds that it reconciles, and
-// accounts that may read explanations can be granted that, with or without kubectl reconcilekit.
+// TestExplanations checks that an installation serves explanations, that the metrics Service names the operator and its kinds, and that
+// the permission to read explanations can be granted, with or without kubectl reconcilekit.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
 	files, err := install.Files(library(), config())

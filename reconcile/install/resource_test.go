@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
 )
 
-// TestResourceOfTheCRD: the plural of a CRD wins over the one that the permissions guess.
+// TestResourceOfTheCRD checks that the plural of a CRD takes precedence over the derived one.
 func TestResourceOfTheCRD(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -48,7 +48,7 @@ func TestResourceOfTheCRD(t *testing.T) {
 	}
 }
 
-// TestClusterScopedCRD: an operator that is restricted to namespaces gets the permissions for a cluster-scoped kind of its own in the
+// TestClusterScopedCRD checks that an operator that is restricted to namespaces gets the permissions for its own cluster-scoped kind in the
 // cluster, because a RoleBinding in a namespace does not permit them.
 func TestClusterScopedCRD(t *testing.T) {
 	t.Parallel()

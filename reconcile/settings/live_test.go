@@ -152,7 +152,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestPanicIsAnError: the informer goes on, and the last good settings stay.
+// TestPanicIsAnError checks that a panic does not stop the informer, and that the last valid settings are kept.
 func TestPanicIsAnError(t *testing.T) {
 	t.Parallel()
 	live, err := settings.Load(t.Context(), fake.NewClientBuilder().Build(), settings.Source[config]{

@@ -95,7 +95,7 @@ func TestMarkCopiesAnnotations(t *testing.T) {
 	}
 }
 
-// FuzzOf: whatever somebody writes into the annotation, the wait ends, no later than its length from now.
+// FuzzOf checks that a wait ends within its length for any value of the annotation.
 func FuzzOf(f *testing.F) {
 	f.Add("2026-05-01T11:59:30Z", int64(time.Minute))
 	f.Add("9999-12-31T23:59:59Z", int64(0))

@@ -18,14 +18,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// unwanted is a field that others set and that a plan wants absent.
+// unwanted is a field that another manager sets and that a plan requires to be absent.
 type unwanted struct {
 	object func() client.Object
 	path   string
-	// set is a merge patch, or a JSON patch, with which somebody sets it.
+	// set is a merge patch, or a JSON patch, that sets the field.
 	set string
 	as  types.PatchType
-	// unset is a JSON patch that takes it back.
+	// unset is a JSON patch that removes the field.
 	unset string
 	has   func(o client.Object) bool
 }
@@ -73,7 +73,7 @@ func unwantedFields() map[string]unwanted {
 				return o.(*appsv1.Deployment).Spec.Template.Spec.Containers[0].WorkingDir != ""
 			},
 		},
-		"an item of a list that is owned as a whole": {
+		"an item of an atomic list": {
 			object: workload, path: "spec.template.spec.tolerations[key=bad]", as: types.JSONPatchType,
 			set: `[{"op":"add","path":"/spec/template/spec/tolerations","value":[` +
 				`{"key":"bad","operator":"Exists"},{"key":"good","operator":"Exists"},{"key":"bad","effect":"NoSchedule","operator":"Exists"}]}]`,
@@ -103,7 +103,7 @@ var _ = Describe("A field that is planned absent", func() {
 			Expect(w.admin.Get(w.ctx, types.NamespacedName{Namespace: w.namespace, Name: "it"}, o)).To(Succeed())
 			return o
 		}
-		It("is removed with one write, whoever sets it: "+what, func() {
+		It("is removed with one write, whichever manager sets it: "+what, func() {
 			w := newWorld()
 			w.converge(plan)
 			Expect(field.has(stored(w))).To(BeFalse())
@@ -136,14 +136,14 @@ var _ = Describe("A field that is planned absent", func() {
 				w.synced(plan)
 				w.quiet(2, plan)
 			}
-			By("what others set besides stays, and costs nothing")
+			By("keeping other fields of the manager without a request")
 			w.edit(field.object(), types.MergePatchType, `{"metadata":{"annotations":{"more":"z"}}}`, "user")
 			w.syncedObject(field.object())
 			w.quiet(2, plan)
-			if what == "an item of a list that is owned as a whole" {
+			if what == "an item of an atomic list" {
 				Expect(tolerationsOf(stored(w))).To(HaveLen(1), "the good one")
 			}
-			By("the rule is no longer planned")
+			By("removing the rule from the plan")
 			without := func() apply.Plan {
 				p := plan()
 				p.Children[0].Fields = nil
@@ -154,13 +154,13 @@ var _ = Describe("A field that is planned absent", func() {
 			w.syncedObject(field.object())
 			w.quiet(2, without)
 			Expect(field.has(stored(w))).To(BeTrue())
-			By("it is planned again")
+			By("adding the rule to the plan again")
 			result, _ := w.pass(plan())
 			Expect(result.Err()).NotTo(HaveOccurred())
 			Expect(field.has(stored(w))).To(BeFalse())
 		})
 
-		It("is reported when somebody sets it again each time: "+what, func() {
+		It("is reported if another manager sets it after each removal: "+what, func() {
 			w := newWorld()
 			w.converge(plan)
 			removed := 0
@@ -185,13 +185,13 @@ var _ = Describe("A field that is planned absent", func() {
 				Expect(sent).To(BeEmpty())
 				Expect(errors.As(result.Err(), &contested)).To(BeTrue())
 			}
-			By("the other one gives way")
+			By("stopping the other manager")
 			w.edit(field.object(), types.JSONPatchType, field.unset, "stubborn")
 			w.converge(plan)
 		})
 	}
 
-	It("is removed from what another manager applies, and is not sent although the object sets it", func() {
+	It("is removed from the fields of another applier, and is not sent if the planned object sets it", func() {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var p apply.Plan
@@ -214,7 +214,7 @@ var _ = Describe("A field that is planned absent", func() {
 		Expect(o.Data).To(Equal(map[string]string{"ours": "1", "theirs": "y"}))
 	})
 
-	It("is removed in the pass that adopts the object or changes the plan, and after a write in between", func() {
+	It("is removed in the reconciliation that adopts the object or changes the plan, also after a concurrent write", func() {
 		w := newWorld()
 		o := w.theirs(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "cm"}, Data: map[string]string{"not": "x", "theirs": "y"}})
 		w.syncedObject(configMap("cm", ""))
@@ -224,7 +224,7 @@ var _ = Describe("A field that is planned absent", func() {
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(o), o)).To(Succeed())
 		Expect(o.(*corev1.ConfigMap).Data).To(Equal(map[string]string{"value": "1", "theirs": "y"}))
 		w.converge(plan)
-		By("somebody writes between the look and the patch")
+		By("writing between the read and the patch")
 		w.edit(configMap("cm", ""), types.MergePatchType, `{"data":{"not":"x"}}`, "user")
 		w.syncedObject(configMap("cm", ""))
 		w.meanwhile(func() {
@@ -235,7 +235,7 @@ var _ = Describe("A field that is planned absent", func() {
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(o), o)).To(Succeed())
 		Expect(o.(*corev1.ConfigMap).Data).To(Equal(map[string]string{"value": "1", "theirs": "z"}))
 		w.converge(plan)
-		By("somebody has removed it, and the cache does not show that")
+		By("removing it without an update of the cache")
 		w.edit(configMap("cm", ""), types.MergePatchType, `{"data":{"not":"x"}}`, "user")
 		w.syncedObject(configMap("cm", ""))
 		w.meanwhile(func() {
@@ -246,7 +246,7 @@ var _ = Describe("A field that is planned absent", func() {
 		w.converge(plan)
 	})
 
-	It("is no way to touch an object of somebody else, and is what a contribution asks for", func() {
+	It("is not removed from an object of another owner, except by a contribution", func() {
 		w := newWorld()
 		o := w.theirs(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "cm"}, Data: map[string]string{"not": "x", "theirs": "y"}})
 		w.syncedObject(configMap("cm", ""))
@@ -272,13 +272,13 @@ var _ = Describe("A field that is planned absent", func() {
 			return o.(*corev1.ConfigMap).Data
 		}
 		Expect(data()).To(Equal(map[string]string{"theirs": "y"}))
-		By("it is given back")
+		By("releasing the contribution")
 		w.converge(func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} })
 		Expect(data()).To(Equal(map[string]string{"theirs": "y"}), "nothing is put back")
 		Expect(w.stored().Finalizers).To(BeEmpty())
 	})
 
-	It("is seen where the cache strips managedFields", func() {
+	It("is found if the cache strips managedFields", func() {
 		w := newWorld(func(w *world) {
 			w.transform = func(in any) (any, error) {
 				if o, ok := in.(client.Object); ok {
@@ -300,7 +300,7 @@ var _ = Describe("A field that is planned absent", func() {
 		Expect(o.Data).To(Equal(map[string]string{"value": "1"}))
 	})
 
-	It("that the API server needs is an error, and sends nothing again and again", func() {
+	It("that the API server requires is an error without repeated requests", func() {
 		w := newWorld()
 		plan := one(func() client.Object { return deployment("it") }, apply.Absent("spec.selector"), apply.Recreate())
 		w.converge(one(func() client.Object { return deployment("it") }))
@@ -330,7 +330,7 @@ func tolerationsOf(o client.Object) []corev1.Toleration {
 	return o.(*appsv1.Deployment).Spec.Template.Spec.Tolerations
 }
 
-// uidOf is the UID of a stored object.
+// uidOf returns the UID of a stored object.
 func (w *world) uidOf(o client.Object) types.UID {
 	GinkgoHelper()
 	o.SetNamespace(w.namespace)

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-var _ = Describe("Objects of others", func() {
+var _ = Describe("Objects that the engine did not create", func() {
 	var w *world
 	BeforeEach(func() { w = newWorld() })
 
@@ -28,7 +28,7 @@ var _ = Describe("Objects of others", func() {
 		return other
 	}
 
-	It("are not taken over, and named", func() {
+	It("are not adopted, and are reported", func() {
 		foreign(w)
 		for range 3 {
 			result, sent := w.pass(one(cm("ours"))())
@@ -39,10 +39,10 @@ var _ = Describe("Objects of others", func() {
 		}
 	})
 
-	It("are named when the cache does not show them yet", func() {
+	It("are reported if they are not in the cache yet", func() {
 		w.converge(configMaps(1))
 		foreign(w)
-		result, _ := w.pass(one(cm("ours"))()) // at once
+		result, _ := w.pass(one(cm("ours"))()) // before the cache is updated
 		var owned *apply.OwnedByAnotherError
 		Expect(errors.As(result.Err(), &owned)).To(BeTrue())
 		Expect(owned.Controller.Name).To(Equal("other"))
@@ -59,7 +59,7 @@ var _ = Describe("Objects of others", func() {
 		Expect(sent).To(BeEmpty())
 	})
 
-	It("are not adopted without a controller either, unless the plan allows it", func() {
+	It("are not adopted if they have no controller, unless the plan allows it", func() {
 		o := configMap("cm", "theirs")
 		o.Namespace = w.namespace
 		Expect(w.admin.Create(w.ctx, o)).To(Succeed())
@@ -72,7 +72,7 @@ var _ = Describe("Objects of others", func() {
 		w.converge(one(cm("ours"), apply.AdoptUncontrolled))
 	})
 
-	It("are taken from their controller where the plan says so", func() {
+	It("are taken from their controller if the plan forces it", func() {
 		foreign(w)
 		w.syncedObject(configMap("cm", ""))
 		w.converge(one(cm("ours"), apply.AdoptControlled))
@@ -83,7 +83,7 @@ var _ = Describe("Objects of others", func() {
 		Expect(stored.Data["value"]).To(Equal("ours"))
 	})
 
-	It("may be shared by several owners, and are not pruned", func() {
+	It("can be shared by several owners, and are not pruned", func() {
 		shared := func() apply.Plan {
 			var s apply.Plan
 			s.Apply(configMap("shared", "1"), apply.Shared)

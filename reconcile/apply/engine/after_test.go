@@ -21,15 +21,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-var _ = Describe("After", func() {
-	// The kinds would be applied in the other order.
+var _ = Describe("The option After", func() {
+	// Without the option, the kinds are applied in the opposite order.
 	server := func() *corev1.ConfigMap { return configMap("server", "1") }
 	database := func() *corev1.Service {
 		return &corev1.Service{ObjectMeta: meta("database"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
 	}
 	plan := func(opts ...apply.ChildOption) func() apply.Plan {
 		return func() (s apply.Plan) {
-			s.Policy = apply.Withdraw // no guard against pruning too much
+			s.Policy = apply.Withdraw // disables the mass-prune guard
 			s.Apply(server(), apply.After(database()))
 			s.Apply(database(), opts...)
 			return s
@@ -63,7 +63,7 @@ var _ = Describe("After", func() {
 		Expect(w.admin.Patch(w.ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))).To(Succeed())
 	}
 
-	It("is the order of the writes of one reconciliation", func() {
+	It("orders the writes of one reconciliation", func() {
 		w := newWorld()
 		result, sent := w.pass(plan()())
 		Expect(result.Err()).NotTo(HaveOccurred())
@@ -74,7 +74,7 @@ var _ = Describe("After", func() {
 		w.restart()
 		w.quiet(2, plan())
 
-		By("each order is one write, as is its removal")
+		By("adding and removing an order with one write each")
 		w.touchSpec()
 		unordered := planOf(func() []client.Object { return []client.Object{server(), database()} })
 		w.synced(plan())
@@ -88,7 +88,7 @@ var _ = Describe("After", func() {
 		Expect(stored.Annotations).To(BeEmpty())
 	})
 
-	It("waits while the first object is refused, in the same reconciliation and later, and prunes nothing", func() {
+	It("delays the second object and all prunes while the first object is rejected", func() {
 		w := newWorld()
 		w.requests.answer = refused("/services/database")
 		for range 3 {
@@ -103,7 +103,7 @@ var _ = Describe("After", func() {
 		w.clock.Step(time.Hour)
 		w.converge(plan())
 
-		By("it waits again and neither changes nor prunes the second")
+		By("waiting again without changing or pruning the second")
 		waiting := plan(apply.WaitUntil(false, "the volume is bound"))
 		w.edit(server(), types.MergePatchType, `{"data":{"value":"theirs"}}`, "somebody")
 		w.syncedObject(server())
@@ -117,7 +117,7 @@ var _ = Describe("After", func() {
 		Expect(w.names()).To(ConsistOf("server"))
 	})
 
-	It("keeps what the second may replace while it waits", func() {
+	It("keeps a child that the waiting second object may replace", func() {
 		w := newWorld()
 		w.converge(planOf(func() []client.Object { return []client.Object{configMap("former", "1"), database()} }))
 		w.touchSpec()
@@ -132,7 +132,7 @@ var _ = Describe("After", func() {
 		}
 	})
 
-	It("deletes an object when the other is applied, and applies one when the other is gone", func() {
+	It("deletes an object after another is applied, and applies one after another is deleted", func() {
 		w := newWorld()
 		w.converge(planOf(func() []client.Object { return []client.Object{configMap("old", "1")} }))
 		replaced := func() (s apply.Plan) {
@@ -178,7 +178,7 @@ var _ = Describe("After", func() {
 			Expect(w.exists(database())).To(BeTrue())
 		}
 		release(w, server())
-		Eventually(func(g Gomega) { // a pass waits and sends nothing while the cache shows the server
+		Eventually(func(g Gomega) { // waits until a reconciliation with a current cache sends nothing
 			_, _ = w.pass(empty())
 			g.Expect(w.exists(database())).To(BeFalse())
 		}).Should(Succeed())
@@ -215,7 +215,7 @@ var _ = Describe("After", func() {
 		Expect(w.exists(database())).To(BeTrue(), "it is left to garbage collection, which does not run here")
 	})
 
-	It("gives back a part of a shared object after the children that came after it", func() {
+	It("releases a part of a shared object after the children that are ordered after it", func() {
 		w := newWorld()
 		sharing := func() (s apply.Plan) {
 			s.Policy = apply.Withdraw
@@ -231,7 +231,7 @@ var _ = Describe("After", func() {
 			w.restart()
 		}
 		release(w, server())
-		Eventually(func(g Gomega) { // a pass waits and sends nothing while the cache shows the server
+		Eventually(func(g Gomega) { // waits until a reconciliation with a current cache sends nothing
 			_, _ = w.pass(empty())
 			g.Expect(w.exists(database())).To(BeFalse())
 		}).Should(Succeed())
@@ -239,7 +239,7 @@ var _ = Describe("After", func() {
 		Expect(w.stored().Annotations).To(BeEmpty())
 	})
 
-	It("does not hold a deleted owner for a child that is excluded, or for orders that contradict each other", func() {
+	It("does not delay the deletion of an owner for an excluded child or for contradictory orders", func() {
 		w := newWorld(func(w *world) { w.options.OptOutAnnotation = "example.com/managed" })
 		w.converge(func() (s apply.Plan) {
 			s.Apply(configMap("one", "1"))

@@ -34,7 +34,7 @@ func podAntiAffinity(terms map[string]any) func() client.Object {
 	}
 }
 
-var _ = DescribeTable("An apply that empties something is repeated until the server has it",
+var _ = DescribeTable("An apply that empties a field is repeated until the API server stores the result",
 	func(before, after func() client.Object) {
 		w := newWorld()
 		w.converge(planOf(listOf(before)))
@@ -43,7 +43,7 @@ var _ = DescribeTable("An apply that empties something is repeated until the ser
 		expectTaken(w, after())
 		w.quiet(2, second)
 	},
-	Entry("an object of a kind of Kubernetes",
+	Entry("an object field of a built-in kind",
 		podAntiAffinity(map[string]any{"preferredDuringSchedulingIgnoredDuringExecution": []any{map[string]any{
 			"weight":          int64(1),
 			"podAffinityTerm": map[string]any{"topologyKey": "t", "labelSelector": map[string]any{"matchLabels": map[string]any{"app": "x"}}},
@@ -69,7 +69,7 @@ func expectTaken(w *world, o client.Object) {
 	Expect(intent.Object["spec"]).To(Equal(stored.Object["spec"]), "an apply would change the stored object")
 }
 
-var _ = Describe("A value that is owned as a whole", func() {
+var _ = Describe("An atomic field", func() {
 	stored := func(w *world) map[string]any {
 		GinkgoHelper()
 		u := &unstructured.Unstructured{}
@@ -80,7 +80,7 @@ var _ = Describe("A value that is owned as a whole", func() {
 		return whole
 	}
 
-	It("is emptied of what others put into it, when it is planned empty", func() {
+	It("that is planned empty is emptied after another manager sets it", func() {
 		w := newWorld()
 		plan := planOf(listOf(rule(map[string]any{"whole": map[string]any{}})))
 		w.converge(plan)
@@ -90,7 +90,7 @@ var _ = Describe("A value that is owned as a whole", func() {
 		w.quiet(2, plan)
 	})
 
-	It("is emptied of what others put into it, also after managedFields were lost", func() {
+	It("that is planned empty is emptied after another manager sets it and managedFields are lost", func() {
 		w := newWorld()
 		plan := planOf(listOf(rule(map[string]any{"whole": map[string]any{}})))
 		w.converge(plan)
@@ -101,7 +101,7 @@ var _ = Describe("A value that is owned as a whole", func() {
 		w.quiet(2, plan)
 	})
 
-	It("gets back a seed that went with the value of others", func() {
+	It("gets a seed again that was removed with the value of another manager", func() {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var s apply.Plan
@@ -116,8 +116,8 @@ var _ = Describe("A value that is owned as a whole", func() {
 	})
 })
 
-var _ = Describe("An entry of managedFields that went as others took all that was in it", func() {
-	It("is not taken for lost", func() {
+var _ = Describe("A managedFields entry that disappears because other managers took all of its fields", func() {
+	It("does not count as lost", func() {
 		w := newWorld()
 		target := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "target", Namespace: w.namespace}}
 		Expect(w.admin.Create(w.ctx, target)).To(Succeed())

@@ -21,11 +21,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/requests"
 )
 
-// audited gives the engine and its cache a user of their own, so that the API
-// server can tell their requests from all others.
+// audited impersonates a separate user for the engine and its cache, so that the API
+// server logs their requests under that user.
 func audited(w *world) { w.user = "engine-" + strconv.FormatInt(w.clock.Now().UnixNano(), 36) }
 
-// auditLog reads what the API server records from now on.
+// auditLog returns the audit log from now on.
 func auditLog() *environment.AuditLog {
 	GinkgoHelper()
 	log, err := env.AuditLog()
@@ -43,8 +43,8 @@ func (w *world) logged(log *environment.AuditLog) environment.AuditEntries {
 	return entries
 }
 
-var _ = Describe("In the audit log", func() {
-	It("200 passes over 50 children are not to be found", func() {
+var _ = Describe("The audit log", func() {
+	It("contains no request for 200 reconciliations of 50 children in steady state", func() {
 		w := newWorld(audited)
 		plan := func() apply.Plan {
 			var s apply.Plan
@@ -63,7 +63,7 @@ var _ = Describe("In the audit log", func() {
 		w.quiet(200, plan)
 		Expect(w.logged(log)).To(BeEmpty())
 
-		By("a change is in it")
+		By("changing the plan")
 		w.edit(configMap("cm-07", ""), types.MergePatchType, `{"data":{"value":"theirs"}}`, "kubectl-edit")
 		_, sent = w.pass(plan())
 		Expect(sent).To(HaveLen(1))
@@ -72,7 +72,7 @@ var _ = Describe("In the audit log", func() {
 		Expect(logged[0].String()).To(Equal(fmt.Sprintf("patch configmaps %s/cm-07 by %s: 200", w.namespace, w.user)))
 	})
 
-	It("thousands of status updates of children cause no request", func() {
+	It("contains no request for thousands of status updates of children", func() {
 		const children, churnUpdates = 50, 2_000
 		w := newWorld(audited)
 		plan := func() apply.Plan {
@@ -111,12 +111,12 @@ var _ = Describe("In the audit log", func() {
 	})
 })
 
-// betweenPasses leaves the API server some time for the updates.
+// betweenPasses gives the API server time for the updates.
 const betweenPasses = 20 * time.Millisecond
 
-// update changes the status of a child. What a busy API server could not carry
-// out, such as an update that got no answer within its request timeout of a
-// minute, is sent again, as a controller would.
+// update changes the status of a child. An update that a busy API server rejects
+// or does not answer within its request timeout of a
+// minute is sent again.
 func (w *world) update(o client.Object, patch client.Patch) error {
 	again := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 4, Steps: 6}
 	return retry.OnError(again, func(err error) bool {
@@ -127,7 +127,7 @@ func (w *world) update(o client.Object, patch client.Patch) error {
 	}, func() error { return w.admin.Status().Patch(w.ctx, o, patch) })
 }
 
-// churn changes the status of each child a number of times, as their own
+// churn changes the status of each child a number of times, like their
 // controllers would.
 func (w *world) churn(children []apply.Child, times int) error {
 	const workers = 8

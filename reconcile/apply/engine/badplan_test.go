@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 )
 
-// panicking is a type of an author whose own method cannot take all values.
+// panicking is a type whose method panics for some values.
 type panicking struct{}
 
 func (panicking) MarshalJSON() ([]byte, error) { panic("no value") }
@@ -30,10 +30,10 @@ func content(more map[string]any) client.Object {
 	return u
 }
 
-// badPlan is a mistake in a plan that else has "a" and not "b" any more.
+// badPlan is a mistake in a plan that contains "a" and no longer "b".
 type badPlan struct {
 	add func(p *apply.Plan)
-	// keeps reports that the plan may be about "b" for all that is known.
+	// keeps reports whether the plan may refer to "b".
 	keeps bool
 }
 
@@ -51,19 +51,19 @@ func badPlans() map[string]badPlan {
 		"nothing is kept":                {func(p *apply.Plan) { p.Keep(nil) }, true},
 		"a nil object is kept":           {func(p *apply.Plan) { p.Keep((*corev1.ConfigMap)(nil)) }, true},
 		"a nil unstructured is kept":     {func(p *apply.Plan) { p.Keep((*unstructured.Unstructured)(nil)) }, true},
-		"what is kept has no name":       {func(p *apply.Plan) { p.Keep(&corev1.ConfigMap{}) }, true},
-		"what is kept is planned, too":   {func(p *apply.Plan) { p.Keep(content(map[string]any{"metadata": map[string]any{"name": "a"}, "n": 1})) }, true},
+		"a kept object has no name":      {func(p *apply.Plan) { p.Keep(&corev1.ConfigMap{}) }, true},
+		"a kept object is planned, too":  {func(p *apply.Plan) { p.Keep(content(map[string]any{"metadata": map[string]any{"name": "a"}, "n": 1})) }, true},
 		"nothing is deleted":             {func(p *apply.Plan) { p.Delete(nil) }, false},
 		"a nil object is deleted":        {func(p *apply.Plan) { p.Delete((*corev1.ConfigMap)(nil)) }, false},
-		"what is deleted has no name":    {func(p *apply.Plan) { p.Delete(&corev1.ConfigMap{}) }, false},
+		"a deleted object has no name":   {func(p *apply.Plan) { p.Delete(&corev1.ConfigMap{}) }, false},
 		"nothing is deleted later":       {until(nil), true},
 		"a nil object is deleted later":  {until((*corev1.ConfigMap)(nil)), true},
 		"a list is planned":              {func(p *apply.Plan) { p.Apply(list) }, true},
 		"no kind":                        {func(p *apply.Plan) { p.Apply(&unstructured.Unstructured{}) }, true},
-		"a version that is none":         {func(p *apply.Plan) { p.Apply(content(map[string]any{"apiVersion": "a/b/c"})) }, true},
+		"an invalid version":             {func(p *apply.Plan) { p.Apply(content(map[string]any{"apiVersion": "a/b/c"})) }, true},
 		"a child of another owner twice": {func(p *apply.Plan) { p.Apply(configMap("a", "2")) }, true},
 		"a method that panics":           {func(p *apply.Plan) { p.Apply(content(map[string]any{"data": panicking{}})) }, false},
-		"a value that is no JSON":        {func(p *apply.Plan) { p.Apply(content(map[string]any{"data": make(chan int)})) }, false},
+		"a value that is not JSON":       {func(p *apply.Plan) { p.Apply(content(map[string]any{"data": make(chan int)})) }, false},
 		"a null in a list": {func(p *apply.Plan) {
 			p.Apply(content(map[string]any{"metadata": map[string]any{"name": "made", "finalizers": []any{"a/b", nil}}}))
 		}, false},
@@ -73,19 +73,19 @@ func badPlans() map[string]badPlan {
 		"owner references that are text": {func(p *apply.Plan) {
 			p.Apply(content(map[string]any{"metadata": map[string]any{"name": "made", "ownerReferences": "x"}}))
 		}, false},
-		"a path that is none": {func(p *apply.Plan) { p.Apply(configMap("made", "1"), apply.Seed("..[")) }, false},
+		"an invalid path": {func(p *apply.Plan) { p.Apply(configMap("made", "1"), apply.Seed("..[")) }, false},
 	}
 }
 
-// programError reports whether an error is a mistake of the program.
+// programError reports whether the category of an error is ProgramError.
 func programError(err error) bool {
 	var categorised interface{ HealthCategory() string }
 	return errors.As(err, &categorised) && categorised.HealthCategory() == "ProgramError"
 }
 
-var _ = Describe("A plan that is wrong in itself", func() {
+var _ = Describe("An invalid plan", func() {
 	for name, bad := range badPlans() {
-		It("is reported as a mistake of the program, and nothing goes for it: "+name, func() {
+		It("is reported as a program error, and nothing is deleted because of it: "+name, func() {
 			w := newWorld()
 			w.converge(named("a", "b"))
 			w.touchSpec()
@@ -104,7 +104,7 @@ var _ = Describe("A plan that is wrong in itself", func() {
 	}
 
 	for _, name := range []string{"x/y", "..", "a%2fb", "Upper", strings.Repeat("x", 300)} {
-		It("with a name that none can have stops nothing else: "+name[:min(len(name), 10)], func() {
+		It("with an invalid name does not block other children: "+name[:min(len(name), 10)], func() {
 			w := newWorld()
 			p := named("a", name)()
 			p.Apply(&widget.Widget{ObjectMeta: meta("w")})

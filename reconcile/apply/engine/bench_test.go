@@ -30,8 +30,8 @@ func fiveChildren() []client.Object {
 	return out
 }
 
-// BenchmarkSteadyPass compares a pass over five right children with the cached
-// reads of them alone, and with making the objects.
+// BenchmarkSteadyPass compares a reconciliation of five unchanged children with the cached
+// reads alone, and with building the objects.
 func BenchmarkSteadyPass(b *testing.B) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		b.Skip("KUBEBUILDER_ASSETS is not set; run make assets")

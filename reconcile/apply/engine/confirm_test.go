@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("A process that starts with a cache of before", func() {
+var _ = Describe("A process that starts with an old cache", func() {
 	plans := map[string]func(*world) apply.Plan{
 		"a shared object": func(*world) (p apply.Plan) {
 			p.Apply(&corev1.ConfigMap{ObjectMeta: meta("outlives")}, apply.Shared)
@@ -26,7 +26,7 @@ var _ = Describe("A process that starts with a cache of before", func() {
 		},
 	}
 	for what, plan := range plans {
-		// started converges, lets change do something, and starts a process that sees the owner and the children as they were made.
+		// started converges, calls change, and starts a process whose cache shows the owner and the children before the change.
 		started := func(change func(w *world, owner *widget.Widget)) (*world, *widget.Widget) {
 			GinkgoHelper()
 			w := newWorld()
@@ -55,7 +55,7 @@ var _ = Describe("A process that starts with a cache of before", func() {
 			Expect(w.admin.Delete(w.ctx, o)).To(Succeed())
 		}
 
-		It(fmt.Sprintf("makes %s for no owner that is gone", what), func() {
+		It(fmt.Sprintf("does not create %s for a deleted owner", what), func() {
 			w, before := started(goes)
 			Expect(made(w)).To(BeFalse())
 			result := w.engine.Apply(w.ctx, before, plan(w))
@@ -63,7 +63,7 @@ var _ = Describe("A process that starts with a cache of before", func() {
 			Expect(made(w)).To(BeFalse())
 		})
 
-		It(fmt.Sprintf("makes %s for no owner that another one has followed", what), func() {
+		It(fmt.Sprintf("does not create %s for an owner that was recreated", what), func() {
 			w, before := started(func(w *world, owner *widget.Widget) {
 				goes(w, owner)
 				w.newOwner(owner.Name)
@@ -73,7 +73,7 @@ var _ = Describe("A process that starts with a cache of before", func() {
 			Expect(made(w)).To(BeFalse())
 		})
 
-		It(fmt.Sprintf("makes %s for no owner that is being deleted", what), func() {
+		It(fmt.Sprintf("does not create %s for an owner that is being deleted", what), func() {
 			w, before := started(func(w *world, owner *widget.Widget) {
 				owner.Finalizers = append(owner.Finalizers, "test/others")
 				Expect(w.admin.Update(w.ctx, owner)).To(Succeed())
@@ -85,7 +85,7 @@ var _ = Describe("A process that starts with a cache of before", func() {
 			Expect(made(w)).To(BeFalse())
 		})
 
-		It(fmt.Sprintf("makes %s again with one read of the owner", what), func() {
+		It(fmt.Sprintf("recreates %s with one read of the owner", what), func() {
 			w, before := started(func(w *world, _ *widget.Widget) { remove(w) })
 			w.requests.take()
 			Expect(w.engine.Apply(w.ctx, before, plan(w)).Err()).NotTo(HaveOccurred())

@@ -17,7 +17,7 @@ import (
 // contestCase is a field that another manager applies with another value.
 type contestCase struct {
 	object func(version string) client.Object
-	// path is the field in a rule, reported the same as the server writes it.
+	// path is the field in a rule and in reports.
 	path, reported string
 	theirs         string
 	value          func(o client.Object) string
@@ -40,7 +40,7 @@ func contestCases() map[string]contestCase {
 			theirs: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"contested","annotations":{"example.com/class":"theirs"}}}`,
 			value:  func(o client.Object) string { return o.GetAnnotations()["example.com/class"] },
 		},
-		"a label whose key is the beginning of another": {
+		"a label whose key is the prefix of another key": {
 			object: func(version string) client.Object {
 				o := configMap("contested", version)
 				o.Labels = map[string]string{"example.com": "short", "example.com/tier": "ours"}
@@ -85,7 +85,7 @@ var _ = Describe("A contested field", func() {
 			return one(func() client.Object { return c.object(version) }, opts...)
 		}
 
-		It("is left to its manager while the rest is applied: "+name, func() {
+		It("is left to its manager while the other fields are applied: "+name, func() {
 			w := newWorld()
 			w.converge(plan("1"))
 			w.applyAs(c.object(""), "rival", c.theirs)
@@ -104,17 +104,17 @@ var _ = Describe("A contested field", func() {
 					Expect(errors.As(result.Err(), &contested)).To(BeTrue())
 				}
 			}
-			By("drift of the rest")
+			By("repairing drift of the other fields")
 			w.edit(c.object(""), types.MergePatchType, `{"metadata":{"annotations":{"version":"drifted"}}}`, "kubectl-edit")
 			_, _ = w.pass(plan("3")())
 			Expect(stored(w).GetAnnotations()).To(HaveKeyWithValue("version", "3"))
-			By("the other manager gives way")
+			By("releasing the field by the other manager")
 			w.applyAs(c.object(""), "rival", fmt.Sprintf(`{"apiVersion":"v1","kind":%q,"metadata":{"name":"contested"}}`, kindOf(c.object(""))))
 			w.converge(plan("3"))
 			Expect(c.value(stored(w))).To(Equal(c.ours))
 		})
 
-		It("is taken where the plan forces it, and not fought for: "+name, func() {
+		It("is taken if the plan forces it, and not taken repeatedly: "+name, func() {
 			w := newWorld()
 			forced := plan("1", apply.Force(c.path))
 			w.converge(forced)
@@ -122,7 +122,7 @@ var _ = Describe("A contested field", func() {
 			result, _ := w.pass(forced())
 			Expect(result.Err()).NotTo(HaveOccurred())
 			Expect(c.value(stored(w))).To(Equal(c.ours))
-			By("it is taken back again and again")
+			By("taking it back repeatedly by the other manager")
 			var contested *apply.ContestedError
 			for range 10 {
 				w.applyAs(c.object(""), "rival", c.theirs)
@@ -135,13 +135,13 @@ var _ = Describe("A contested field", func() {
 			Expect(contested).To(HaveOccurred())
 			Expect(contested.Fields).To(HaveLen(1))
 			Expect(contested.Fields[0].Manager).To(Equal("rival"))
-			By("the rest is applied")
+			By("applying the other fields")
 			_, _ = w.pass(plan("2", apply.Force(c.path))())
 			Expect(stored(w).GetAnnotations()).To(HaveKeyWithValue("version", "2"))
 		})
 	}
 
-	It("does not keep another one of the same child from being repaired", func() {
+	It("does not block the repair of another field of the same child", func() {
 		w := newWorld()
 		plan := one(func() client.Object {
 			o := configMap("fought", "ours")

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("A contribution to what was there and empty", func() {
+var _ = Describe("A contribution to an existing empty field", func() {
 	rule := func(spec map[string]any) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "target"}, "spec": spec}}
 		u.SetGroupVersionKind(ruleKind)
@@ -45,7 +45,7 @@ var _ = Describe("A contribution to what was there and empty", func() {
 		Expect(stored()).To(HaveKeyWithValue("set", ConsistOf("ours")))
 	})
 
-	It("leaves the empty map and the empty list", func() {
+	It("leaves the empty map and the empty list after its release", func() {
 		entries := len(target.GetManagedFields())
 		w.converge(withdrawn)
 		Expect(stored()).To(Equal(theirs()))
@@ -53,7 +53,7 @@ var _ = Describe("A contribution to what was there and empty", func() {
 		Expect(w.stored().Finalizers).To(BeEmpty())
 	})
 
-	It("leaves what somebody has put there since", func() {
+	It("leaves values that another manager added", func() {
 		w.edit(target, types.MergePatchType, `{"spec":{"set":["ours","theirs"],"config":{"deep":{"theirs":"1"}}}}`, "user")
 		w.restart()
 		w.syncedObject(target)
@@ -63,7 +63,7 @@ var _ = Describe("A contribution to what was there and empty", func() {
 		}))
 	})
 
-	It("leaves them when it wants something else", func() {
+	It("leaves them if it contributes other fields later", func() {
 		w.converge(func() apply.Plan {
 			var p apply.Plan
 			p.Contribute(rule(map[string]any{"whole": map[string]any{"a": "1"}}))
@@ -74,7 +74,7 @@ var _ = Describe("A contribution to what was there and empty", func() {
 		Expect(stored()).To(Equal(want))
 	})
 
-	It("leaves them when it wants a part", func() {
+	It("leaves them if it contributes only a part later", func() {
 		w.converge(func() apply.Plan {
 			var p apply.Plan
 			p.Contribute(rule(map[string]any{"config": map[string]any{"absent": map[string]any{"a": "1"}}}))

@@ -44,7 +44,7 @@ var _ = Describe("Contributions", func() {
 	}
 
 	for title, takenOver := range map[string]bool{"at the first apply": true, "when the plan drops it": false} {
-		It("follow a former manager "+title, func() {
+		It("replace those of a former manager "+title, func() {
 			w.edit(target, types.MergePatchType, `{"data":{"one":"1","kept":"1"}}`, "old")
 			if takenOver {
 				w.options.FormerManagers = []string{"old"}
@@ -60,7 +60,7 @@ var _ = Describe("Contributions", func() {
 		})
 	}
 
-	It("come from several owners, survive a restart, and are given back", func() {
+	It("of several owners survive a restart and are released", func() {
 		first, second := w.owner, w.newOwner("second")
 		w.syncedObject(target)
 		w.converge(contribution("one", "1"))
@@ -71,7 +71,7 @@ var _ = Describe("Contributions", func() {
 		w.restart()
 		w.quiet(2, contribution("two", "2"))
 
-		By("no longer planned")
+		By("removing a contribution from the plan")
 		result, _ := w.pass(apply.Plan{})
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Objects).To(ContainElement(HaveField("Outcome", BeEquivalentTo(apply.OutcomeReleased))))
@@ -79,7 +79,7 @@ var _ = Describe("Contributions", func() {
 		w.converge(func() apply.Plan { return apply.Plan{} })
 		Expect(w.stored().Finalizers).To(BeEmpty())
 
-		By("deletion of the owner, after a restart")
+		By("deleting the owner after a restart")
 		w.owner = first
 		w.restart()
 		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
@@ -90,7 +90,7 @@ var _ = Describe("Contributions", func() {
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(first), &widget.Widget{}))).To(BeTrue())
 	})
 
-	It("do not take fields of others", func() {
+	It("do not take fields of other managers", func() {
 		w.syncedObject(target)
 		result, _ := w.pass(contribution("theirs", "mine")())
 		var contested *apply.ContestedError
@@ -98,7 +98,7 @@ var _ = Describe("Contributions", func() {
 		Expect(data()).To(HaveKeyWithValue("theirs", "1"))
 	})
 
-	It("never create the object, and are let go with it", func() {
+	It("never create the object, and end with its deletion", func() {
 		w.syncedObject(target)
 		w.converge(contribution("one", "1"))
 		Expect(w.admin.Delete(w.ctx, target)).To(Succeed())
@@ -111,13 +111,13 @@ var _ = Describe("Contributions", func() {
 		w.converge(func() apply.Plan { return apply.Plan{} })
 	})
 
-	It("do not hit an object that has taken the place", func() {
+	It("do not write to an object that replaced the target", func() {
 		w.syncedObject(target)
 		w.converge(contribution("one", "1"))
 		Expect(w.admin.Delete(w.ctx, target)).To(Succeed())
 		target.ResourceVersion, target.UID = "", ""
 		Expect(w.admin.Create(w.ctx, target)).To(Succeed())
-		w.pass(contribution("one", "2")()) // the cache may still show the old one
+		w.pass(contribution("one", "2")()) // the cache may still contain the old object
 		w.syncedObject(target)
 		w.converge(contribution("one", "2"))
 		Expect(data()).To(HaveKeyWithValue("one", "2"))
@@ -125,7 +125,7 @@ var _ = Describe("Contributions", func() {
 })
 
 var _ = Describe("The cache transform", func() {
-	It("keeps what proves that nothing has to be sent", func() {
+	It("keeps the metadata that proves that nothing has to be sent", func() {
 		w := newWorld(func(w *world) { w.transform = apply.ShortenManagedFields(manager) })
 		plan := planOf(everydayKinds)
 		w.converge(plan)
@@ -143,14 +143,14 @@ var _ = Describe("The cache transform", func() {
 		w.restart()
 		w.quiet(2, plan)
 
-		By("drift still costs one PATCH")
+		By("repairing drift with one PATCH")
 		w.edit(deployment("deploy"), types.MergePatchType, `{"spec":{"replicas":9}}`, "kubectl-edit")
 		_, sent := w.pass(plan())
 		Expect(sent).To(HaveLen(1))
 		w.quiet(2, plan)
 	})
 
-	It("is not needed: without managedFields changes are found by value", func() {
+	It("is optional: without managedFields, changes are found by comparing values", func() {
 		strip := func(in any) (any, error) {
 			if o, ok := in.(client.Object); ok {
 				o.SetManagedFields(nil)
@@ -182,7 +182,7 @@ var _ = Describe("The cache transform", func() {
 var _ = Describe("A contribution to an item of a list with keys", func() {
 	items := map[string]struct {
 		target, part func() client.Object
-		// adds a field to an item of somebody else, or an item of its own
+		// adds a field to another manager's item, or a new item
 		has func(o client.Object) []string
 		own string
 	}{
@@ -205,7 +205,7 @@ var _ = Describe("A contribution to an item of a list with keys", func() {
 				return out
 			}, "ours",
 		},
-		"a container beside others": {
+		"an additional container": {
 			func() client.Object { return deployment("target") },
 			func() client.Object {
 				u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "target"}, "spec": map[string]any{
@@ -223,7 +223,7 @@ var _ = Describe("A contribution to an item of a list with keys", func() {
 		},
 	}
 	for what, item := range items {
-		It("is made, repaired and given back, and touches no other item: "+what, func() {
+		It("is applied, repaired and released, and changes no other item: "+what, func() {
 			w := newWorld()
 			target := w.theirs(item.target())
 			before := item.has(target)

@@ -19,7 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 )
 
-// immutables are objects whose spec cannot change, each of two plans that differ in the spec and in a label.
+// immutables are objects with an immutable spec, each with two plans that differ in the spec and in a label.
 func immutables() map[string]func(version string) client.Object {
 	labels := func(o client.Object, version string) client.Object {
 		o.SetLabels(map[string]string{"example.com/version": version})
@@ -56,7 +56,7 @@ func immutables() map[string]func(version string) client.Object {
 	}
 }
 
-// withoutSpec is a transform of a cache that keeps no spec.
+// withoutSpec is a cache transform that removes the spec.
 func withoutSpec(managedFields bool) func(any) (any, error) {
 	return func(in any) (any, error) {
 		switch o := in.(type) {
@@ -74,14 +74,14 @@ func withoutSpec(managedFields bool) func(any) (any, error) {
 	}
 }
 
-var _ = Describe("What is sent only to create", func() {
+var _ = Describe("A create-only field", func() {
 	caches := map[string]func(any) (any, error){
 		"whole": nil, "shortened": apply.ShortenManagedFields(manager),
 		"without spec": withoutSpec(true), "without spec and managedFields": withoutSpec(false),
 	}
 	for kind, object := range immutables() {
 		for cached, transform := range caches {
-			It(fmt.Sprintf("stays as it was made while the metadata follows: %s in a cache %s", kind, cached), func() {
+			It(fmt.Sprintf("keeps its value while the metadata follows the plan: %s in a cache %s", kind, cached), func() {
 				w := newWorld(func(w *world) { w.transform = transform })
 				plan := func(version string) func() apply.Plan {
 					return one(func() client.Object { return object(version) }, apply.CreateOnly("spec"))
@@ -105,7 +105,7 @@ var _ = Describe("What is sent only to create", func() {
 					Expect(o.GetAnnotations()).NotTo(HaveKey("only-in-1"))
 					Expect(specOf(o)).To(Equal(specOf(made)))
 				}
-				By("another process")
+				By("restarting the process")
 				w.restart()
 				w.converge(plan("3"))
 				_, sent := w.pass(plan("3")())
@@ -118,7 +118,7 @@ var _ = Describe("What is sent only to create", func() {
 
 	for situation, enter := range situations() {
 		for _, leader := range []string{"the engine that made it", "a new leader"} {
-			It("keeps a credential that is drawn anew in each pass: "+situation+", "+leader, func() {
+			It("keeps a credential that each plan generates anew: "+situation+", "+leader, func() {
 				w := newWorld()
 				plan := func(password, label string) func() apply.Plan {
 					return one(func() client.Object {
@@ -201,7 +201,7 @@ func specOf(o client.Object) any {
 	return nil
 }
 
-var _ = Describe("What is sent once, in an object that is one value", func() {
+var _ = Describe("A create-only field in an atomic object", func() {
 	rule := func(spec map[string]any, once ...string) func() apply.Plan {
 		return func() apply.Plan {
 			u := &unstructured.Unstructured{Object: map[string]any{"spec": runtime.DeepCopyJSON(spec)}}
@@ -221,14 +221,14 @@ var _ = Describe("What is sent once, in an object that is one value", func() {
 		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "rule"}, u)).To(Succeed())
 		return u.Object["spec"]
 	}
-	It("stays while the rest of it changes", func() {
+	It("is kept while other planned fields change", func() {
 		w := newWorld()
 		w.converge(whole("1"))
 		w.converge(whole("2"))
 		Expect(stored(w)).To(Equal(map[string]any{"whole": map[string]any{"a": "1", "b": "1", "c": "2"}}))
 		w.quiet(2, whole("2"))
 	})
-	It("stays while the rest of it goes", func() {
+	It("is kept when all other fields leave the plan", func() {
 		w := newWorld()
 		w.converge(rule(map[string]any{"whole": map[string]any{"a": "1", "c": "1"}}, "spec.whole.a"))
 		rest := rule(map[string]any{"whole": map[string]any{"a": "2"}}, "spec.whole.a")
@@ -245,7 +245,7 @@ var _ = Describe("What is sent once, in an object that is one value", func() {
 		},
 	}
 	for cached, transform := range caches {
-		It("stays when somebody else has changed the rest, so that all of it is theirs, in a cache that shows managedFields "+cached, func() {
+		It("is kept after another manager changed the object and owns it, in a cache that shows managedFields "+cached, func() {
 			w := newWorld(func(w *world) { w.transform = transform })
 			w.converge(whole("1"))
 			u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "rule", "namespace": w.namespace}}}
@@ -259,8 +259,8 @@ var _ = Describe("What is sent once, in an object that is one value", func() {
 	}
 })
 
-var _ = Describe("What is sent once, with something empty in it", func() {
-	It("stays where the API server keeps nothing of the empty part", func() {
+var _ = Describe("A create-only field that contains an empty value", func() {
+	It("is kept if the API server does not store the empty value", func() {
 		w := newWorld()
 		plan := func(revision string, opts ...apply.ChildOption) func() apply.Plan {
 			return one(func() client.Object {
@@ -288,7 +288,7 @@ var _ = Describe("What is sent once, with something empty in it", func() {
 		Expect(d.Spec.Template.Spec.InitContainers).To(HaveLen(1))
 	})
 
-	It("stays when the plan has an empty object in the place of a text", func() {
+	It("is kept if the plan replaces a string with an empty object", func() {
 		w := newWorld()
 		plan := func(value any, more string) func() apply.Plan {
 			return one(func() client.Object {

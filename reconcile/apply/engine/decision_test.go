@@ -22,7 +22,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// decided is the part of a decision that a diff and an apply must agree on.
+// decided is the part of a decision that must be the same in a diff and an apply.
 func decided(d apply.Decision) string {
 	text := fmt.Sprintf("%s %s: %s %s", d.GVK.Kind, d.Key.Name, d.Verb, d.Reason)
 	if d.Err != nil {
@@ -31,14 +31,14 @@ func decided(d apply.Decision) string {
 	return text
 }
 
-// agrees holds a diff against the apply that follows it, and returns what was
-// decided.
+// agrees compares a diff with the apply that follows it, and returns the
+// decision.
 func (w *world) agrees(plan apply.Plan) []string {
 	GinkgoHelper()
 	current := &widget.Widget{}
 	Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(w.owner), current)).To(Succeed())
 	w.requests.take()
-	stored := *current // a diff changes nothing of it
+	stored := *current // must not be changed by the diff
 	diff, err := w.engine.Diff(w.ctx, &stored, plan, engine.DiffOptions{})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(writes(w.requests.take())).To(BeEmpty(), "a diff sends no write")
@@ -47,7 +47,7 @@ func (w *world) agrees(plan apply.Plan) []string {
 	Expect(cmp.Diff(diff.String(), again.String())).To(BeEmpty(), "a diff remembers nothing")
 	w.requests.take()
 
-	// What the API server will refuse, only a dry run tells.
+	// Only a dry run shows that the API server rejects a write.
 	tried, err := w.engine.Diff(w.ctx, &stored, plan, engine.DiffOptions{ServerDryRun: true})
 	Expect(err).NotTo(HaveOccurred())
 	for _, request := range writes(w.requests.take()) {
@@ -79,8 +79,8 @@ func (w *world) agrees(plan apply.Plan) []string {
 	return got
 }
 
-// A diff says what an apply does, for each verb of a plan in each situation
-// that it can meet.
+// A diff has the same decisions as an apply, for each verb of a plan in each situation
+// that can occur.
 var _ = Describe("The decisions of a diff are those of an apply", func() {
 	const name = "it"
 	verbs := map[string]func(p *apply.Plan){
@@ -162,7 +162,7 @@ var _ = Describe("The decisions of a diff are those of an apply", func() {
 				arrange(w)
 				var plan apply.Plan
 				add(&plan)
-				for range 3 { // the second pass meets what the first has left
+				for range 3 { // the second reconciliation starts with the result of the first
 					w.agrees(plan)
 					w.settled(object(w))
 				}
@@ -184,14 +184,14 @@ var _ = Describe("The decisions of a diff are those of an apply", func() {
 	})
 })
 
-// foreign creates an object that is none of ours, and waits for the cache.
+// foreign creates an object without the engine, and waits for the cache.
 func (w *world) foreign(o client.Object) {
 	GinkgoHelper()
 	Expect(w.admin.Create(w.ctx, o, client.FieldOwner("somebody"))).To(Succeed())
 	w.syncedObject(o)
 }
 
-// settled waits until the cache shows what the server has of an object.
+// settled waits until the cache contains the stored version of an object.
 func (w *world) settled(o client.Object) {
 	GinkgoHelper()
 	key := client.ObjectKeyFromObject(o)
@@ -203,7 +203,7 @@ func (w *world) settled(o client.Object) {
 	}).Should(Succeed())
 }
 
-// refuseWrites refuses whatever changes something.
+// refuseWrites rejects all writes.
 func refuseWrites(_ int, r *http.Request) error {
 	if r.Method == http.MethodGet {
 		return nil

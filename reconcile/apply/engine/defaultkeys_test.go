@@ -13,8 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// The keys of a port are its number and its protocol, which plans mostly leave to the server.
-var _ = Describe("A rule for an item of which the plan leaves a key to its default", func() {
+// The keys of a port are its number and its protocol. Most plans omit the protocol, so that the API server sets its default.
+var _ = Describe("A rule for a list item with a defaulted key", func() {
 	const path = "spec.ports[port=80,protocol=TCP].targetPort"
 	planned := func(target int, untyped bool, rule apply.ChildOption) func() apply.Plan {
 		return func() apply.Plan {
@@ -45,7 +45,7 @@ var _ = Describe("A rule for an item of which the plan leaves a key to its defau
 	for _, untyped := range []bool{false, true} {
 		form := map[bool]string{false: "a Go type", true: "unstructured content"}[untyped]
 
-		It("is followed where it is a seed, in "+form, func() {
+		It("works for a seed, in "+form, func() {
 			w := newWorld()
 			plan := planned(8080, untyped, apply.Seed(path))
 			w.converge(plan)
@@ -59,14 +59,14 @@ var _ = Describe("A rule for an item of which the plan leaves a key to its defau
 			w.quiet(2, plan)
 		})
 
-		It("is followed where it is sent once, in "+form, func() {
+		It("works for a create-only field, in "+form, func() {
 			w := newWorld()
 			w.converge(planned(8080, untyped, apply.CreateOnly(path)))
 			w.converge(planned(9090, untyped, apply.CreateOnly(path)))
 			Expect(targets(w)).To(Equal([]int{1, 8080}))
 		})
 
-		It("is followed where it is ignored, in "+form, func() {
+		It("works for an ignored field, in "+form, func() {
 			w := newWorld()
 			w.converge(planned(8080, untyped, apply.Ignore(path)))
 			Expect(targets(w)).To(Equal([]int{1, 80}))

@@ -18,8 +18,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("Deletes and recreates", func() {
-	It("deletes what the plan does not want, once", func() {
+var _ = Describe("The engine", func() {
+	It("deletes an object once if the plan deletes it", func() {
 		w := newWorld()
 		w.converge(one(cm("1")))
 		gone := func() apply.Plan {
@@ -36,7 +36,7 @@ var _ = Describe("Deletes and recreates", func() {
 		w.converge(gone)
 	})
 
-	It("deletes only the version that was read where the plan says so", func() {
+	It("deletes only the version that was read if the plan requires it", func() {
 		w := newWorld()
 		w.converge(one(cm("1")))
 		read := configMap("cm", "")
@@ -51,7 +51,7 @@ var _ = Describe("Deletes and recreates", func() {
 		Expect(w.names()).To(ContainElement("cm"))
 	})
 
-	It("does not delete the object that has replaced the planned one", func() {
+	It("does not delete an object that replaced the planned one", func() {
 		w := newWorld()
 		old := configMap("cm", "")
 		old.Namespace, old.UID = w.namespace, "gone"
@@ -64,7 +64,7 @@ var _ = Describe("Deletes and recreates", func() {
 		Expect(sent).To(BeEmpty())
 	})
 
-	It("does not delete an object without the labels that the plan asks for", func() {
+	It("does not delete an object without the labels that the plan requires", func() {
 		w := newWorld()
 		labelled := configMap("ours", "")
 		labelled.Namespace, labelled.Labels = w.namespace, map[string]string{"by": "us", "more": "1"}
@@ -107,14 +107,14 @@ var _ = Describe("Deletes and recreates", func() {
 			Expect(writes(sent)).To(BeEmpty())
 		}
 
-		By("it was replaced, which the plan does not know")
+		By("replacing the object before the decision")
 		Expect(w.admin.Delete(w.ctx, former)).To(Succeed())
 		replaced := create()
 		result, sent := w.pass(plan(apply.ControlledByAnother(former.UID)))
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(writes(sent)).To(BeEmpty())
 
-		By("it is replaced after the decision")
+		By("replacing the object after the decision")
 		w.requests.fail = func(_ int, r *http.Request) error {
 			if r.Method != http.MethodDelete {
 				return nil
@@ -146,7 +146,7 @@ var _ = Describe("Deletes and recreates", func() {
 		}
 	}
 
-	It("reports an immutable field without the right to recreate, and does not hammer", func() {
+	It("reports a change of an immutable field that the plan must not recreate, without repeated requests", func() {
 		w := newWorld()
 		w.converge(one(immutable("a")))
 		result, sent := w.pass(one(immutable("b"))())
@@ -158,7 +158,7 @@ var _ = Describe("Deletes and recreates", func() {
 		Expect(result.RequeueAfter).NotTo(BeZero())
 	})
 
-	It("recreates in two passes where the plan allows it", func() {
+	It("recreates an object in two reconciliations if the plan allows it", func() {
 		w := newWorld()
 		w.converge(one(immutable("a")))
 		plan := one(immutable("b"), apply.Recreate())
@@ -168,14 +168,14 @@ var _ = Describe("Deletes and recreates", func() {
 		Expect(result.Objects[0].Unobserved).To(BeTrue(), "an owner is not ready without the child")
 		Expect(sent).To(HaveLen(6), "the refused change; the dry run of a new object and a look at the live one, for defaults and for the recreation; the delete")
 		key, stored := client.ObjectKey{Namespace: w.namespace, Name: "typed"}, &corev1.Secret{}
-		// As long as the cache shows the deleted object, a pass waits and sends nothing.
+		// While the cache contains the deleted object, a reconciliation sends nothing.
 		Eventually(func() bool { return apierrors.IsNotFound(w.client.Get(w.ctx, key, &corev1.Secret{})) }).Should(BeTrue())
 		w.converge(plan)
 		Expect(w.admin.Get(w.ctx, key, stored)).To(Succeed())
 		Expect(string(stored.Type)).To(Equal("b"))
 	})
 
-	It("knows what it has recreated when the answer to that was lost", func() {
+	It("recreates an object only once if the response is lost", func() {
 		w := newWorld()
 		runs := func(argument string, options ...apply.ChildOption) func() apply.Plan {
 			return one(func() client.Object {
@@ -205,14 +205,14 @@ var _ = Describe("Deletes and recreates", func() {
 			Should(Succeed())
 		w.clock.Step(time.Hour)
 		more := plan()
-		more.Apply(configMap("more", "")) // so that it is asked what is no longer planned
+		more.Apply(configMap("more", "")) // makes the engine look for children that left the plan
 		result, sent := w.pass(more)
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.PruneBlocked).NotTo(HaveOccurred())
 		Expect(writes(sent)).NotTo(ContainElement(HavePrefix("DELETE ")))
 	})
 
-	It("creates once and leaves alone", func() {
+	It("creates an object once and does not change it afterwards", func() {
 		w := newWorld()
 		once := func(value string) func() apply.Plan {
 			return func() apply.Plan {

@@ -15,7 +15,7 @@ var _ = Describe("Diff", func() {
 		return &corev1.Secret{ObjectMeta: meta("s"), StringData: map[string]string{"token": value}}
 	}
 
-	It("renders creates, updates, deletes and prunes, masks secrets, and sends nothing", func() {
+	It("contains creates, updates, deletes and prunes, masks secrets, and sends nothing", func() {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var s apply.Plan
@@ -59,7 +59,7 @@ var _ = Describe("Diff", func() {
 		Expect(w.names()).To(HaveLen(4))
 	})
 
-	It("is empty when nothing would change", func() {
+	It("is empty if nothing would change", func() {
 		w := newWorld()
 		plan := planOf(everydayKinds)
 		w.converge(plan)

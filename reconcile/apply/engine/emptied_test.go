@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-var _ = Describe("An object that a plan empties", func() {
+var _ = Describe("An object field that a plan empties", func() {
 	rule := func(spec map[string]any) func() []client.Object {
 		return func() []client.Object {
 			u := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
@@ -19,17 +19,17 @@ var _ = Describe("An object that a plan empties", func() {
 	one := map[string]any{"a": "1"}
 	empty := map[string]any{}
 	for name, c := range map[string]struct{ before, after map[string]any }{
-		"its fields are free":                {map[string]any{"config": one}, map[string]any{"config": empty}},
-		"a part of it whose fields are free": {map[string]any{"config": map[string]any{"b": one}}, map[string]any{"config": map[string]any{"b": empty}}},
-		"two levels of it":                   {map[string]any{"config": map[string]any{"b": one}}, map[string]any{"config": empty}},
-		"it is one value":                    {map[string]any{"whole": one}, map[string]any{"whole": empty}},
-		"beside something else":              {map[string]any{"config": one, "set": []any{"x"}}, map[string]any{"config": empty, "set": []any{"x"}}},
-		"in an item of a list":               {map[string]any{"items": []any{map[string]any{"limits": one}}}, map[string]any{"items": []any{map[string]any{"limits": empty}}}},
-		"around another one":                 {map[string]any{"config": map[string]any{"b": one, "c": one}}, map[string]any{"config": map[string]any{"b": empty, "c": one}}},
-		"the whole spec":                     {map[string]any{"config": one}, empty},
-		"a list that is a set":               {map[string]any{"set": []any{"x"}}, map[string]any{"set": []any{}}},
+		"with arbitrary fields":        {map[string]any{"config": one}, map[string]any{"config": empty}},
+		"a part with arbitrary fields": {map[string]any{"config": map[string]any{"b": one}}, map[string]any{"config": map[string]any{"b": empty}}},
+		"two levels":                   {map[string]any{"config": map[string]any{"b": one}}, map[string]any{"config": empty}},
+		"atomic":                       {map[string]any{"whole": one}, map[string]any{"whole": empty}},
+		"next to another field":        {map[string]any{"config": one, "set": []any{"x"}}, map[string]any{"config": empty, "set": []any{"x"}}},
+		"in an item of a list":         {map[string]any{"items": []any{map[string]any{"limits": one}}}, map[string]any{"items": []any{map[string]any{"limits": empty}}}},
+		"with a remaining field":       {map[string]any{"config": map[string]any{"b": one, "c": one}}, map[string]any{"config": map[string]any{"b": empty, "c": one}}},
+		"the entire spec":              {map[string]any{"config": one}, empty},
+		"a list that is a set":         {map[string]any{"set": []any{"x"}}, map[string]any{"set": []any{}}},
 	} {
-		It("ends as planned: "+name, func() {
+		It("is stored empty: "+name, func() {
 			w := newWorld()
 			w.converge(planOf(rule(runtimeCopy(c.before))))
 			w.converge(planOf(rule(runtimeCopy(c.after))))

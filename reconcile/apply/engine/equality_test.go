@@ -18,9 +18,9 @@ import (
 
 var ruleKind = schema.GroupVersionKind{Group: "equality.reconcilekit.dev", Version: "v1", Kind: "Rule"}
 
-// ruleCRD defines a kind with a list that is owned as a whole and with free-form
-// JSON. The names of its fields are those of fields elsewhere that have defaults
-// or are quantities; here they mean nothing.
+// ruleCRD defines a kind with an atomic list and with free-form
+// JSON. Its field names are those of built-in fields that have defaults
+// or are quantities; here they have no special meaning.
 func ruleCRD() *apiextensionsv1.CustomResourceDefinition {
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
 	item := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
@@ -48,7 +48,7 @@ func ruleCRD() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// typedRule is what an operator declares of the kind.
+// typedRule is the Go type of the kind in an operator.
 type typedRule struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -61,7 +61,7 @@ type typedRuleSpec struct {
 	Items  []typedRuleItem      `json:"items,omitempty"`
 }
 
-// typedRuleItem has not all fields of the kind.
+// typedRuleItem lacks some fields of the kind.
 type typedRuleItem struct {
 	Name string `json:"name,omitempty"`
 }
@@ -130,8 +130,8 @@ func toleration(seconds *int64) func() client.Object {
 	})
 }
 
-// expectApplied asks the API server whether a forced apply of the object under
-// our name would still change anything.
+// expectApplied checks with the API server that a forced apply of the object under
+// the engine's field manager would change nothing.
 func expectApplied(w *world, o client.Object) {
 	GinkgoHelper()
 	content, err := engine.Intent(o)
@@ -180,11 +180,11 @@ var _ = DescribeTable("A changed plan is sent, however small the change",
 	Entry("zero in an item", ruleItem(map[string]any{}), ruleItem(map[string]any{"n": int64(0)})),
 	Entry("an empty text in an item", ruleItem(map[string]any{}), ruleItem(map[string]any{"value": ""})),
 	Entry("an empty member of a union", ruleItem(map[string]any{}), ruleItem(map[string]any{"auto": map[string]any{}})),
-	Entry("a zero that is dropped", ruleItem(map[string]any{"n": int64(0)}), ruleItem(map[string]any{})),
+	Entry("a zero that is removed", ruleItem(map[string]any{"n": int64(0)}), ruleItem(map[string]any{})),
 	Entry("an empty list", rule(map[string]any{"config": map[string]any{}}), rule(map[string]any{"config": map[string]any{}, "items": []any{}})),
-	Entry("a default of other kinds that is dropped", ruleItem(map[string]any{"protocol": "TCP"}), ruleItem(map[string]any{})),
+	Entry("a removed value that is a default of other kinds", ruleItem(map[string]any{"protocol": "TCP"}), ruleItem(map[string]any{})),
 	Entry("a text that looks like a quantity", ruleItem(map[string]any{"value": "1"}), ruleItem(map[string]any{"value": "1.0"})),
-	Entry("limits that are no quantities", ruleItem(map[string]any{"limits": map[string]any{"cpu": "500m"}}), ruleItem(map[string]any{"limits": map[string]any{"cpu": "0.5"}})),
+	Entry("limits that are not quantities", ruleItem(map[string]any{"limits": map[string]any{"cpu": "500m"}}), ruleItem(map[string]any{"limits": map[string]any{"cpu": "0.5"}})),
 	Entry("another order of a set", rule(map[string]any{"set": []any{"a", "b"}}), rule(map[string]any{"set": []any{"b", "a"}})),
 	Entry("zero seconds of a toleration", toleration(nil), toleration(new(int64(0)))),
 	Entry("a version that looks like a quantity", withVariable("1"), withVariable("1.0")),
@@ -196,7 +196,7 @@ func listOf(object func() client.Object) func() []client.Object {
 }
 
 var _ = Describe("A Go type that knows fewer fields than its kind", func() {
-	It("takes back a field that an earlier version of the operator sent in a list", func() {
+	It("removes a field in a list item that an earlier version of the operator sent", func() {
 		w := newWorld()
 		earlier := planOf(listOf(ruleItem(map[string]any{"n": int64(1)})))
 		w.converge(earlier)

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 )
 
-// The first pass creates the child; the second finds it right. A real program
+// The first reconciliation creates the child, the second changes nothing. A real program
 // passes the client and the API reader of its manager.
 func ExampleEngine_Apply() {
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "default", UID: "1"}}

@@ -12,11 +12,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// What follows lets the external tests reach pure logic.
+// The following identifiers export internal functions to the tests.
 
 var encoder = content.NewEncoder()
 
-// Intent is what would be sent for an object, without its identity.
+// Intent returns the intent of an object, without its identity.
 func Intent(o client.Object) (map[string]any, error) {
 	body, err := encoder.Intent(o)
 	if err != nil {
@@ -29,25 +29,25 @@ func Intent(o client.Object) (map[string]any, error) {
 	return body, nil
 }
 
-// Hashes computes intent hashes that may be compared with each other.
+// Hashes computes intent hashes. Hashes of the same source are comparable.
 type Hashes struct{ h *intent.Hasher }
 
 // NewHashes returns a source of hashes.
 func NewHashes() Hashes { return Hashes{intent.NewHasher(content.NewEncoder())} }
 
-// Of is the hash of an object.
+// Of returns the hash of an object.
 func (h Hashes) Of(o client.Object) uint64 { return h.h.Child(&apply.Child{Object: o}) }
 
-// OfChild is the hash of a planned child.
+// OfChild returns the hash of a planned child.
 func (h Hashes) OfChild(c *apply.Child) uint64 { return h.h.Child(c) }
 
-// Names of the rooms.
+// Names of internal types.
 var (
 	Rank    = intent.Rank
 	Backoff = memory.Backoff
 )
 
-// RememberChildren fills the memory of an owner as n applied children would.
+// RememberChildren fills the memory of an owner with n applied children.
 func RememberChildren(n int, name func(i int) (types.NamespacedName, types.UID, string)) any {
 	o := &memory.Owner{Children: map[applyset.ObjectID]*memory.Child{}}
 	for i := range n {

@@ -18,9 +18,9 @@ import (
 var _ = Describe("A writer that changes a child after each repair", func() {
 	type fight struct {
 		object func() client.Object
-		// write is what the other controller sends in round i.
+		// write is the request of the other controller in round i.
 		write func(i int) string
-		// path is a field that is reported.
+		// path is a reported field.
 		path string
 		most int
 	}
@@ -69,7 +69,7 @@ var _ = Describe("A writer that changes a child after each repair", func() {
 			path:   ".data.value", most: 25,
 		},
 	} {
-		It("is stopped for after a few repairs, and reported: one that "+name, func() {
+		It("is reported, and the engine stops repairing after a few times: a writer that "+name, func() {
 			w := newWorld()
 			plan := one(f.object)
 			w.converge(plan)

@@ -13,11 +13,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("An owner of which only the finalizer is left", func() {
+var _ = Describe("An owner that lost all metadata except the finalizer", func() {
 	target := func() *corev1.ConfigMap { return configMap("target", "1") }
 	role := func(w *world) client.Object { return &rbacv1.ClusterRole{ObjectMeta: meta("role-" + w.namespace)} }
 	for _, deleted := range []bool{false, true} {
-		It(fmt.Sprintf("gives back and prunes what it had, deleted: %t", deleted), func() {
+		It(fmt.Sprintf("releases its contributions and prunes its children, deleted: %t", deleted), func() {
 			w := newWorld(func(w *world) {
 				w.options.Kinds = []apply.ChildKind{
 					{GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Use: apply.KindWritten},

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// another returns the same world, seen by another controller of the owner.
+// another returns the world of another controller of the same owner.
 func (w *world) another(manager string) *world {
 	GinkgoHelper()
 	second := *w
@@ -29,12 +29,12 @@ func (w *world) another(manager string) *world {
 	return &second
 }
 
-var _ = Describe("Two controllers of one kind of owner", func() {
+var _ = Describe("Two controllers of the same owner kind", func() {
 	for name, mode := range map[string]func(*apply.Plan, client.Object){
 		"applied":      func(p *apply.Plan, o client.Object) { p.Apply(o) },
 		"created once": func(p *apply.Plan, o client.Object) { p.Apply(o, apply.Once) },
 	} {
-		It("leave each other's children alone ("+name+")", func() {
+		It("do not change each other's children ("+name+")", func() {
 			first := newWorld()
 			second := first.another("another")
 			plan := func(names ...string) func() apply.Plan {
@@ -51,7 +51,7 @@ var _ = Describe("Two controllers of one kind of owner", func() {
 			first.converge(plan("a", "shared-kind"))
 			Expect(first.names()).To(ConsistOf("a", "b", "c", "shared-kind"))
 
-			By("restarts of both")
+			By("restarting both")
 			for range 2 {
 				first.restart()
 				second.restart()
@@ -62,14 +62,14 @@ var _ = Describe("Two controllers of one kind of owner", func() {
 			first.quiet(2, plan("a", "shared-kind"))
 			second.quiet(2, plan("b", "c"))
 
-			By("each prunes its own")
+			By("pruning children of both")
 			first.restart()
 			second.restart()
 			first.converge(plan("a"))
 			second.converge(plan("b"))
 			Expect(first.names()).To(ConsistOf("a", "b"))
 
-			By("one plans the child of the other")
+			By("planning the child of the other controller")
 			result, _ := second.pass(plan("b", "a")())
 			if name == "applied" {
 				Expect(ownedByAnother(result)).To(BeTrue(), "%v", result.Err())
@@ -77,7 +77,7 @@ var _ = Describe("Two controllers of one kind of owner", func() {
 			second.converge(plan("b"))
 			Expect(first.names()).To(ConsistOf("a", "b"))
 
-			By("one has no children any more")
+			By("removing all children of one controller")
 			none := func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} }
 			first.converge(none)
 			Expect(first.names()).To(ConsistOf("b"))
@@ -88,7 +88,7 @@ var _ = Describe("Two controllers of one kind of owner", func() {
 		})
 	}
 
-	It("take turns with the first inventory of an owner", func() {
+	It("do not overwrite each other's first inventory of an owner", func() {
 		first := newWorld()
 		second := first.another("another")
 		seen := first.stored()
@@ -99,7 +99,7 @@ var _ = Describe("Two controllers of one kind of owner", func() {
 			p.Apply(&corev1.Secret{ObjectMeta: meta("other")})
 			return p
 		}
-		second.engine.Apply(second.ctx, seen.DeepCopyObject().(*widget.Widget), other()) // has not seen the first one
+		second.engine.Apply(second.ctx, seen.DeepCopyObject().(*widget.Widget), other()) // with a cache without the first inventory
 		second.converge(other)
 		first.restart()
 		second.restart()
@@ -109,7 +109,7 @@ var _ = Describe("Two controllers of one kind of owner", func() {
 		Expect(first.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 
-	It("understand an inventory that does not say whose it is", func() {
+	It("read an inventory that does not name its controller", func() {
 		first := newWorld()
 		first.converge(configMaps(2))
 		former := first.stored()
@@ -130,7 +130,7 @@ var _ = Describe("An owner that is a child", func() {
 	child := func() client.Object {
 		return &widget.Widget{ObjectMeta: meta("child"), Spec: widget.Spec{Message: "hello"}}
 	}
-	It("keeps its inventory and its finalizer, whatever its own owner applies under the same field manager", func() {
+	It("keeps its inventory and its finalizer if its own owner applies with the same field manager", func() {
 		w := newWorld()
 		inner := *w
 		parent := one(child)
@@ -161,7 +161,7 @@ var _ = Describe("An owner that is a child", func() {
 			tracked()
 		}
 
-		By("the parent changes")
+		By("changing the plan of its owner")
 		changed := one(func() client.Object {
 			o := child().(*widget.Widget)
 			o.Spec.Message = "changed"
@@ -170,7 +170,7 @@ var _ = Describe("An owner that is a child", func() {
 		w.converge(changed)
 		tracked()
 
-		By("its inventory was written under the name of the field manager itself, by a former version")
+		By("writing its inventory with the plain field manager, like a former version")
 		o := inner.stored()
 		inventory := `{"metadata":{"finalizers":["x/y"],"annotations":{"applyset.kubernetes.io/contains-group-kinds":"X,ConfigMap"}}}`
 		w.edit(o, types.MergePatchType, inventory, manager)
@@ -195,7 +195,7 @@ var _ = Describe("A planned deletion", func() {
 		return apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, configMap(name, "")))
 	}
 
-	It("by name takes nobody's object only where it says so", func() {
+	It("by name deletes an object without a controller only with the option", func() {
 		o := w.theirs(configMap("cm", "theirs"))
 		w.syncedObject(configMap("cm", ""))
 		for range 2 {
@@ -209,7 +209,7 @@ var _ = Describe("A planned deletion", func() {
 		Expect(gone("cm")).To(BeTrue())
 	})
 
-	It("by name takes a copy of a child only where it says so", func() {
+	It("by name deletes a copy of a child only with the option", func() {
 		w.converge(configMaps(1))
 		o := configMap("copy", "theirs")
 		o.Labels = w.labelsOf("cm-0")
@@ -220,7 +220,7 @@ var _ = Describe("A planned deletion", func() {
 		w.untouched(o)
 	})
 
-	It("of the very object that was read needs no more proof", func() {
+	It("of an object with the UID that was read needs no other proof", func() {
 		o := w.theirs(configMap("cm", "theirs"))
 		w.syncedObject(configMap("cm", ""))
 		result, _ := w.pass(deletion(o))
@@ -228,7 +228,7 @@ var _ = Describe("A planned deletion", func() {
 		Expect(gone("cm")).To(BeTrue())
 	})
 
-	It("takes children near and far", func() {
+	It("deletes children in the owner's namespace and elsewhere", func() {
 		role := func() client.Object { return &rbacv1.ClusterRole{ObjectMeta: meta("role-" + w.namespace)} }
 		w.converge(planOf(func() []client.Object { return []client.Object{configMap("cm", "1"), role()} }))
 		w.restart()
@@ -242,7 +242,7 @@ var _ = Describe("A planned deletion", func() {
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(role()), role()))).To(BeTrue())
 	})
 
-	It("of the owner itself works although the owner has a controller", func() {
+	It("of the owner works although the owner has a controller", func() {
 		parent := w.newOwner("parent")
 		o := w.stored()
 		o.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(parent, widget.GroupVersion.WithKind("Widget"))}
@@ -254,7 +254,7 @@ var _ = Describe("A planned deletion", func() {
 	})
 })
 
-// labelsOf are the labels of a stored ConfigMap.
+// labelsOf returns the labels of a stored ConfigMap.
 func (w *world) labelsOf(name string) map[string]string {
 	GinkgoHelper()
 	o := configMap(name, "")
@@ -262,7 +262,7 @@ func (w *world) labelsOf(name string) map[string]string {
 	return o.Labels
 }
 
-var _ = Describe("A contribution that is given back", func() {
+var _ = Describe("The release of a contribution", func() {
 	target := func() client.Object {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "target"}, Data: map[string]string{"ours": "1"}}
 	}
@@ -272,7 +272,7 @@ var _ = Describe("A contribution that is given back", func() {
 		return p
 	}
 	for name, deleted := range map[string]bool{"no longer planned": false, "owner deleted": true} {
-		It("is given back in the end, whichever call fails ("+name+")", func() {
+		It("succeeds eventually, whichever call fails ("+name+")", func() {
 			for n := 1; ; n++ {
 				Expect(n).To(BeNumerically("<", 30))
 				w := newWorld()
@@ -306,7 +306,7 @@ var _ = Describe("A contribution that is given back", func() {
 				}
 			}
 		})
-		It("survives a conflict with somebody who writes at the same time ("+name+")", func() {
+		It("is repeated after a conflict with a concurrent write ("+name+")", func() {
 			w := newWorld()
 			o := w.theirs(configMap("target", "theirs"))
 			w.syncedObject(configMap("target", ""))
@@ -338,8 +338,8 @@ var _ = Describe("A contribution that is given back", func() {
 	}
 })
 
-var _ = Describe("An owner that is deleted and leaves its children", func() {
-	It("keeps near and far ones, also when the garbage collector is faster or the process starts anew", func() {
+var _ = Describe("An owner that is deleted with orphan propagation", func() {
+	It("keeps its children in all namespaces, also if the garbage collector is faster or the process restarts", func() {
 		for _, seen := range []string{"in a pass", "announced", "recorded"} {
 			By(seen)
 			w := newWorld()
@@ -358,7 +358,7 @@ var _ = Describe("An owner that is deleted and leaves its children", func() {
 				Expect(result.Err()).NotTo(HaveOccurred())
 			}
 
-			By("as the garbage collector does")
+			By("removing references like the garbage collector")
 			w.edit(configMap("near", ""), types.MergePatchType, `{"metadata":{"ownerReferences":null}}`, "kube-controller-manager")
 			o := w.stored()
 			o.Finalizers = []string{"reconcilekit.dev/" + manager}
@@ -376,7 +376,7 @@ var _ = Describe("An owner that is deleted and leaves its children", func() {
 			Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(role()), role())).To(Succeed())
 			Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(o), o))).To(BeTrue())
 
-			By("a new owner of the name takes them over")
+			By("adopting the children by a new owner with the same name")
 			w.owner = w.newOwner("owner")
 			w.converge(plan)
 			Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())

@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// orphan does what the garbage collector does when an object is deleted and its dependents stay.
+// orphan acts like the garbage collector when an object is deleted with orphan propagation.
 func (w *world) orphan(o client.Object) {
 	GinkgoHelper()
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
@@ -61,7 +61,7 @@ var _ = Describe("A child that cannot be changed as planned", func() {
 		"Service with a port of the node": func(n int) client.Object {
 			o := &corev1.Service{ObjectMeta: meta("x"), Spec: servicePort()}
 			o.Spec.Type, o.Spec.Ports[0].NodePort = corev1.ServiceTypeNodePort, 30011
-			o.Spec.ClusterIP = fmt.Sprintf("10.0.0.%d", 10+n) // of those that are not given out while others are left
+			o.Spec.ClusterIP = fmt.Sprintf("10.0.0.%d", 10+n) // in the range of addresses that are allocated last
 			return o
 		},
 		"PersistentVolumeClaim": func(n int) client.Object {
@@ -91,7 +91,7 @@ var _ = Describe("A child that cannot be changed as planned", func() {
 		},
 	}
 	for name, object := range kinds {
-		It("is deleted and made anew where the plan allows it: "+name, func() {
+		It("is recreated if the plan allows it: "+name, func() {
 			w := newWorld()
 			plan := func(n int) func() apply.Plan {
 				return one(func() client.Object {
@@ -121,7 +121,7 @@ var _ = Describe("A child that cannot be changed as planned", func() {
 		})
 	}
 
-	It("stays where the plan is invalid as a new object, too", func() {
+	It("is kept if the plan is also invalid for a new object", func() {
 		for name, broken := range map[string]func() client.Object{
 			"Pod": func() client.Object {
 				o := pod(2).(*corev1.Pod)

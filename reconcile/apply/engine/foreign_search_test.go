@@ -16,9 +16,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// neighbours are all that an engine may meet: a replica of itself, which runs
-// while it is killed, another controller of the same owner, the owner of the
-// owner under the same field manager, and objects of users.
+// neighbours are other clients of the same objects: a replica of the engine, which runs
+// while the engine is killed, another controller of the same owner, the owner of the
+// owner with the same field manager, and objects of users.
 type neighbours struct {
 	*world
 
@@ -68,7 +68,7 @@ func (n *neighbours) others() func() apply.Plan {
 	}
 }
 
-// runParent is a pass of the owner's owner, in the process of the replica.
+// runParent is a reconciliation of the owner's owner, in the process of the replica.
 func (n *neighbours) runParent() {
 	GinkgoHelper()
 	current := &widget.Widget{}
@@ -78,7 +78,7 @@ func (n *neighbours) runParent() {
 	n.replica.engine.Apply(n.ctx, current, p)
 }
 
-// plans are what the engine that is killed, and its replica, have to do.
+// plans are the plans of the killed engine and its replica.
 func (n *neighbours) plans() []func() apply.Plan {
 	return []func() apply.Plan{
 		func() apply.Plan {
@@ -99,8 +99,8 @@ func (n *neighbours) plans() []func() apply.Plan {
 	}
 }
 
-// run lets all of them work until the first request number n of the engine,
-// after which it is killed and starts anew.
+// run runs all of them until request number n of the engine,
+// after which the engine is killed and restarted.
 func (n *neighbours) run(kill int, commit bool) (killed bool) {
 	GinkgoHelper()
 	var crashed atomic.Bool
@@ -122,8 +122,8 @@ func (n *neighbours) run(kill int, commit bool) (killed bool) {
 	return killed
 }
 
-// settleAll runs both engines until neither sends anything any more, but what
-// a planned object of a user costs.
+// settleAll runs both engines until neither sends anything, except requests for
+// a planned object of a user.
 func (n *neighbours) settleAll(plan func() apply.Plan) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -142,7 +142,7 @@ func (n *neighbours) settleAll(plan func() apply.Plan) {
 	}).Should(Succeed())
 }
 
-// check expects that nothing foreign was touched and nothing was lost.
+// check expects that no foreign object was changed and no object was lost.
 func (n *neighbours) check() {
 	GinkgoHelper()
 	for _, o := range n.foreign {
@@ -161,9 +161,9 @@ func (n *neighbours) check() {
 	Expect(n.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 }
 
-var _ = Describe("An engine that is killed while others run", func() {
+var _ = Describe("An engine that is killed while other clients run", func() {
 	for _, commit := range []bool{false, true} {
-		It(fmt.Sprintf("touches nothing foreign and loses nothing, at any request (last request carried out: %v)", commit), func() {
+		It(fmt.Sprintf("changes no foreign object and loses no object, at any request (last request performed: %v)", commit), func() {
 			const strides = 3
 			first := 1 + int(GinkgoRandomSeed())%strides
 			for at := first; ; at += strides {

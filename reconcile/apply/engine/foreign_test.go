@@ -26,8 +26,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// partialView is a cached client that does not show some objects, as one with
-// a selector or one that lags, or shows them as they were.
+// partialView is a cached client that hides some objects, like a cache with
+// a selector, or returns old versions, like a lagging cache.
 type partialView struct {
 	client.Client
 
@@ -78,7 +78,7 @@ func (v *partialView) freeze(name string, as client.Object) {
 	v.frozen[name] = as
 }
 
-// throughPartialView gives the engine a partial view of the world, as after a restart.
+// throughPartialView restarts the engine with a partial view.
 func (w *world) throughPartialView() *partialView {
 	GinkgoHelper()
 	v := &partialView{Client: w.client, hidden: map[string]bool{}, frozen: map[string]client.Object{}}
@@ -97,7 +97,7 @@ func (w *world) theirs(o client.Object) client.Object {
 	return o
 }
 
-// untouched expects that the object is as it was.
+// untouched expects that the object is unchanged.
 func (w *world) untouched(o client.Object) {
 	GinkgoHelper()
 	now := o.DeepCopyObject().(client.Object)
@@ -111,7 +111,7 @@ func ownedByAnother(result apply.Result) bool {
 	return errors.As(result.Err(), &owned)
 }
 
-var _ = Describe("An object that the cache does not show", func() {
+var _ = Describe("An object that is not in the cache", func() {
 	foreign := map[string]func() client.Object{
 		"ConfigMap": func() client.Object { return configMap("w", "theirs") },
 		"Secret": func() client.Object {
@@ -137,7 +137,7 @@ var _ = Describe("An object that the cache does not show", func() {
 	}
 	for kind, object := range foreign {
 		for mode, plan := range plans {
-			It(fmt.Sprintf("and is a user's %s is not taken over (%s)", kind, mode), func() {
+			It(fmt.Sprintf("and is a user's %s is not adopted (%s)", kind, mode), func() {
 				w := newWorld()
 				v := w.throughPartialView()
 				o := w.theirs(object())
@@ -158,11 +158,11 @@ var _ = Describe("An object that the cache does not show", func() {
 				Expect(err).NotTo(HaveOccurred())
 				Expect(decisions.String()).To(HavePrefix("! "), "diff says what apply does")
 
-				By("the plan drops it")
+				By("removing it from the plan")
 				w.pass(apply.Plan{Policy: apply.Withdraw})
 				w.untouched(o)
 
-				By("after a restart")
+				By("restarting the process")
 				v = w.throughPartialView()
 				v.hide("w", true)
 				w.pass(mine())
@@ -172,7 +172,7 @@ var _ = Describe("An object that the cache does not show", func() {
 		}
 	}
 
-	It("and is a user's is no child because a plan asked for it to exist, and is not pruned", func() {
+	It("and belongs to a user does not become a child through Once, and is not pruned", func() {
 		for _, hidden := range []bool{true, false} {
 			w := newWorld()
 			v := w.throughPartialView()
@@ -197,7 +197,7 @@ var _ = Describe("An object that the cache does not show", func() {
 		}
 	})
 
-	It("and is our own is repaired and pruned", func() {
+	It("and is a child is repaired and pruned", func() {
 		w := newWorld()
 		w.throughPartialView()
 		w.converge(one(cm("1")))
@@ -219,7 +219,7 @@ var _ = Describe("An object that the cache does not show", func() {
 		Expect(stored.ResourceVersion).To(Equal(version))
 	})
 
-	It("keeps what others have set, where the plan only seeds it", func() {
+	It("keeps the values of other managers in seeded fields", func() {
 		w := newWorld()
 		seeded := func(value string) func() apply.Plan {
 			return one(cm(value), apply.Seed("data.value"))
@@ -244,7 +244,7 @@ var _ = Describe("An object that the cache does not show", func() {
 		}
 	})
 
-	It("is not hit by a change of managers when it has taken the place of a child", func() {
+	It("is not changed by a migration of managers if it replaced a child", func() {
 		w := newWorld(func(w *world) { w.options.FormerManagers = []string{"old"} })
 		v := w.throughPartialView()
 		o := configMap("cm", "1")
@@ -284,7 +284,7 @@ var _ = Describe("A part-of label", func() {
 		return o
 	}
 
-	DescribeTable("that is not ours makes no child", func(build func() client.Object) {
+	DescribeTable("that another manager set does not make an object a child", func(build func() client.Object) {
 		o := w.theirs(build())
 		w.syncedObject(o.DeepCopyObject().(client.Object))
 		for i := range 3 {
@@ -311,7 +311,7 @@ var _ = Describe("A part-of label", func() {
 		}),
 	)
 
-	It("that is not ours counts for no guard", func() {
+	It("that another manager set does not count for the guard", func() {
 		w.converge(configMaps(4))
 		for i := range 8 {
 			w.theirs(copied(fmt.Sprintf("copy-%d", i)))
@@ -324,7 +324,7 @@ var _ = Describe("A part-of label", func() {
 		Expect(result.PruneBlocked.Objects).To(HaveLen(3))
 	})
 
-	It("of a child without its reference keeps it from being pruned", func() {
+	It("that is lost together with the owner reference prevents a prune", func() {
 		w.converge(configMaps(2))
 		w.edit(configMap("cm-1", ""), types.MergePatchType, `{"metadata":{"ownerReferences":null}}`, "user")
 		for range 2 {
@@ -333,13 +333,13 @@ var _ = Describe("A part-of label", func() {
 		Expect(w.names()).To(ConsistOf("cm-0", "cm-1"))
 	})
 
-	It("comes back, with the reference, while this process knows the child", func() {
+	It("is restored with the owner reference while the process knows the child", func() {
 		w.edit(configMap("cm-0", ""), types.MergePatchType, `{"metadata":{"ownerReferences":null,"labels":null}}`, "user")
 		result, _ := w.pass(keep())
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(w.names()).To(ConsistOf("cm-0"))
 
-		By("and is nobody's after a restart, until the plan adopts it")
+		By("restarting the process, after which the plan must adopt the object")
 		w.edit(configMap("cm-0", ""), types.MergePatchType, `{"metadata":{"ownerReferences":null,"labels":null}}`, "user")
 		w.restart()
 		w.syncedObject(configMap("cm-0", ""))
@@ -352,7 +352,7 @@ var _ = Describe("A part-of label", func() {
 		Expect(w.names()).To(ConsistOf("cm-0"))
 	})
 
-	It("is proven live where the cache strips managedFields", func() {
+	It("is checked in the API server if the cache strips managedFields", func() {
 		w = newWorld(func(w *world) {
 			w.transform = func(in any) (any, error) {
 				if o, ok := in.(client.Object); ok {

@@ -14,9 +14,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("What former versions wrote for several owners under one name", func() {
+var _ = Describe("Fields that former versions wrote for several owners with one field manager", func() {
 	for _, restart := range []bool{false, true} {
-		It(fmt.Sprintf("goes to each owner as far as its plan has it, shortened cache and restart: %t", restart), func() {
+		It(fmt.Sprintf("pass to each owner whose plan has them, shortened cache and restart: %t", restart), func() {
 			w := newWorld(func(w *world) {
 				w.options.FormerManagers = []string{"former"}
 				if restart {

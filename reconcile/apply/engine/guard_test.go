@@ -23,8 +23,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// contest lets another manager apply another value to a ConfigMap of the
-// plan, so that each later pass over it fails.
+// contest applies another value to a ConfigMap of the plan with another
+// manager, so that each later apply of it fails.
 func (w *world) contest(name string) {
 	GinkgoHelper()
 	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"key":"theirs"}}`, name)
@@ -65,7 +65,7 @@ func claim(name string) client.Object {
 	}}
 }
 
-// jobs are the names of the jobs that nobody has deleted.
+// jobs returns the names of the Jobs that were not deleted.
 func (w *world) jobs() []string {
 	GinkgoHelper()
 	var list batchv1.JobList
@@ -79,7 +79,7 @@ func (w *world) jobs() []string {
 	return out
 }
 
-// crew is a group of the tests.
+// crew is the key of a group.
 type crew struct {
 	metav1.PartialObjectMetadata
 
@@ -98,8 +98,8 @@ func (w *world) crew() *crew {
 	return c
 }
 
-var _ = Describe("The guard against pruning most children", func() {
-	It("stays shut while a child fails after a change of the spec", func() {
+var _ = Describe("The mass-prune guard", func() {
+	It("blocks while a child fails after a change of the spec", func() {
 		w := newWorld()
 		full := withContested(configMaps(6))
 		w.converge(full)
@@ -111,13 +111,13 @@ var _ = Describe("The guard against pruning most children", func() {
 			Expect(result.PruneBlocked).ToNot(HaveOccurred())
 		}
 		Expect(w.held(withContested(configMaps(0))(), apply.ReasonTooMany).Objects).To(HaveLen(6))
-		By("also after a restart")
+		By("restarting the process")
 		w.restart()
 		w.held(withContested(configMaps(0))(), apply.ReasonTooMany)
 		Expect(w.names()).To(HaveLen(7))
 	})
 
-	It("stays shut while the write of a child is refused after a change of the inputs", func() {
+	It("blocks while the write of a child is rejected after a change of the inputs", func() {
 		w := newWorld()
 		plan := func(n int, value string) apply.Plan {
 			p := configMaps(n)()
@@ -132,7 +132,7 @@ var _ = Describe("The guard against pruning most children", func() {
 		w.held(plan(0, "2"), apply.ReasonTooMany)
 	})
 
-	It("opens for the first plan of a generation and finishes what that one has begun", func() {
+	It("allows the prune of the first plan of a generation until it is complete", func() {
 		w := newWorld()
 		w.converge(configMaps(8))
 		w.touchSpec()
@@ -150,15 +150,15 @@ var _ = Describe("The guard against pruning most children", func() {
 		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonPruneFailed))
 		w.requests.fail = nil
-		By("another plan of the same generation")
+		By("blocking another plan of the same generation")
 		w.held(configMaps(0)(), apply.ReasonTooMany)
-		By("the one that follows the change")
-		w.clock.Step(time.Minute) // a refused delete is tried again after a while
+		By("allowing the first plan after the change")
+		w.clock.Step(time.Minute) // a rejected delete is retried with a delay
 		w.converge(configMaps(2))
 		Expect(w.names()).To(ConsistOf("cm-0", "cm-1"))
 	})
 
-	It("does not count a plan that may be incomplete as the first of a generation", func() {
+	It("does not count an incomplete plan as the first of a generation", func() {
 		w := newWorld()
 		w.converge(configMaps(5))
 		w.touchSpec()
@@ -169,20 +169,20 @@ var _ = Describe("The guard against pruning most children", func() {
 		Expect(w.names()).To(ConsistOf("cm-0"))
 	})
 
-	It("stays shut after a restart for an owner whose status says nothing of its generation", func() {
+	It("blocks after a restart for an owner whose status has no observed generation", func() {
 		w := newWorld()
 		w.converge(configMaps(5))
 		w.touchSpec()
 		w.converge(configMaps(5))
 		w.restart()
 		w.held(configMaps(0)(), apply.ReasonTooMany)
-		By("a change of the spec explains it")
+		By("allowing it after a change of the spec")
 		w.touchSpec()
 		w.converge(configMaps(1))
 		Expect(w.names()).To(ConsistOf("cm-0"))
 	})
 
-	It("stays shut when the cache shows an earlier generation again", func() {
+	It("blocks if the cache shows an earlier generation again", func() {
 		w := newWorld()
 		w.converge(configMaps(5))
 		before := w.stored()
@@ -196,7 +196,7 @@ var _ = Describe("The guard against pruning most children", func() {
 		Expect(w.names()).To(HaveLen(5))
 	})
 
-	It("stays shut when the owner is replaced without its annotations", func() {
+	It("blocks if the owner is replaced without its annotations", func() {
 		w := newWorld()
 		w.converge(configMaps(5))
 		w.touchSpec()
@@ -208,7 +208,7 @@ var _ = Describe("The guard against pruning most children", func() {
 		Expect(w.names()).To(HaveLen(5))
 	})
 
-	It("holds for a group after a restart, until a child carries the token", func() {
+	It("blocks for a group after a restart, until a child has the token", func() {
 		w := newWorld()
 		pass := func(n int) apply.Result { return w.engine.Apply(w.ctx, w.crew(), configMaps(n)()) }
 		Eventually(func(g Gomega) {
@@ -235,7 +235,7 @@ var _ = Describe("The guard against pruning most children", func() {
 		Expect(w.names()).To(ConsistOf("cm-0"))
 	})
 
-	It("does not hold a plan back that withdraws", func() {
+	It("does not block a plan that withdraws", func() {
 		w := newWorld()
 		w.converge(configMaps(5))
 		w.restart()
@@ -247,7 +247,7 @@ var _ = Describe("The guard against pruning most children", func() {
 	})
 })
 
-var _ = Describe("A child that holds data or work", func() {
+var _ = Describe("A child with data or a workload", func() {
 	plan := func(objects ...client.Object) func() apply.Plan {
 		return planOf(func() []client.Object {
 			out := []client.Object{configMap("a", "1"), configMap("b", "1"), configMap("c", "1")}
@@ -258,7 +258,7 @@ var _ = Describe("A child that holds data or work", func() {
 		})
 	}
 
-	DescribeTable("is held back from the first one on, by name", func(one client.Object) {
+	DescribeTable("is protected by the guard from the first one, and named", func(one client.Object) {
 		w := newWorld()
 		w.converge(plan(one))
 		for range 2 {
@@ -267,11 +267,11 @@ var _ = Describe("A child that holds data or work", func() {
 			Expect(blocked.Error()).To(ContainSubstring(one.GetName()))
 			w.restart()
 		}
-		By("the rest of the surplus goes")
+		By("pruning the other children")
 		result, _ := w.pass(planOf(func() []client.Object { return []client.Object{configMap("a", "1"), configMap("b", "1")} })())
 		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(w.names()).To(ConsistOf("a", "b"))
-		By("the token")
+		By("setting the token")
 		o := w.stored()
 		if o.Annotations == nil {
 			o.Annotations = map[string]string{}
@@ -287,7 +287,7 @@ var _ = Describe("A child that holds data or work", func() {
 		Entry("a pod", &corev1.Pod{ObjectMeta: meta("one"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}),
 	)
 
-	It("goes when the spec has changed, and when the plan deletes it", func() {
+	It("is deleted after a change of the spec, and by a planned deletion", func() {
 		w := newWorld()
 		w.converge(plan(job("one"), job("two")))
 		p := plan(job("one"))()
@@ -304,7 +304,7 @@ var _ = Describe("A child that holds data or work", func() {
 			HaveField("Outcome", BeEquivalentTo(apply.OutcomePruned)), HaveField("GVK.Kind", "Job"), HaveField("HoldsData", true))))
 	})
 
-	It("is what the options say", func() {
+	It("can be configured", func() {
 		w := newWorld(func(w *world) { w.options.GuardedKinds = []schema.GroupKind{{Kind: "ConfigMap"}} })
 		w.converge(plan(job("one")))
 		result, _ := w.pass(planOf(func() []client.Object { return []client.Object{configMap("a", "1"), configMap("b", "1")} })())
@@ -316,7 +316,7 @@ var _ = Describe("A child that holds data or work", func() {
 })
 
 var _ = Describe("One failing child", func() {
-	It("keeps no other of its kind that is no longer planned", func() {
+	It("does not block the prune of another child of its kind", func() {
 		w := newWorld()
 		w.converge(withContested(configMaps(4)))
 		w.contest("contested")
@@ -326,7 +326,7 @@ var _ = Describe("One failing child", func() {
 		Expect(w.names()).To(ConsistOf("cm-0", "cm-1", "contested"))
 	})
 
-	It("that was planned together with the surplus one is no replacement for it", func() {
+	It("does not count as the replacement of a child that was planned together with it", func() {
 		w := newWorld()
 		plan := func(n int) apply.Plan {
 			p := configMaps(n)()
@@ -341,7 +341,7 @@ var _ = Describe("One failing child", func() {
 		Expect(w.names()).To(HaveLen(3))
 	})
 
-	It("keeps what it may be the replacement of, and names it", func() {
+	It("blocks the prune of a child that it may replace, and names it", func() {
 		w := newWorld()
 		w.converge(configMaps(4))
 		next := func(value string) apply.Plan {
@@ -361,7 +361,7 @@ var _ = Describe("One failing child", func() {
 		Expect(w.names()).To(ConsistOf("cm-0", "cm-1", "cm-2", "cm-new"))
 	})
 
-	It("keeps no role binding, which is a right", func() {
+	It("does not block the prune of a role binding, which grants permissions", func() {
 		w := newWorld()
 		binding := func(name, role string) client.Object {
 			return &rbacv1.RoleBinding{
@@ -371,7 +371,7 @@ var _ = Describe("One failing child", func() {
 		}
 		w.converge(planOf(func() []client.Object { return []client.Object{binding("kept", "r"), binding("revoked", "r")} }))
 		result, _ := w.pass(planOf(func() []client.Object {
-			return []client.Object{binding("kept", "r"), binding("new", "")} // the API server refuses an empty role
+			return []client.Object{binding("kept", "r"), binding("new", "")} // the API server rejects an empty role
 		})())
 		Expect(result.Err()).To(HaveOccurred())
 		err := w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "revoked"}, &rbacv1.RoleBinding{})
@@ -379,8 +379,8 @@ var _ = Describe("One failing child", func() {
 	})
 })
 
-var _ = Describe("A child that others delete as often as it is made", func() {
-	DescribeTable("is reported instead of made again and again", func(seen bool, step time.Duration) {
+var _ = Describe("A child that another client deletes after each creation", func() {
+	DescribeTable("is reported and not created again repeatedly", func(seen bool, step time.Duration) {
 		w := newWorld()
 		w.converge(configMaps(2))
 		made := 0
@@ -405,17 +405,17 @@ var _ = Describe("A child that others delete as often as it is made", func() {
 		}
 		Expect(made).To(And(BeNumerically(">=", 5), BeNumerically("<", 25)))
 		Expect(reported).To(MatchError(And(ContainSubstring("cm-1"), ContainSubstring("deleted"))))
-		By("nobody deletes it any more")
+		By("stopping the other client")
 		w.clock.Step(time.Hour)
 		w.converge(configMaps(2))
 		Expect(w.names()).To(ConsistOf("cm-0", "cm-1"))
 	},
-		Entry("the clock still", true, time.Duration(0)),
+		Entry("without a delay", true, time.Duration(0)),
 		Entry("every second", true, time.Second),
-		Entry("before a pass sees it", false, 11*time.Second),
+		Entry("before a reconciliation reads it", false, 11*time.Second),
 	)
 
-	It("is made again each time when the engine itself deleted it", func() {
+	It("is created again each time if the engine deleted it", func() {
 		w := newWorld()
 		for range 12 {
 			w.converge(configMaps(2))

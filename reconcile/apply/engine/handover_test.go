@@ -19,8 +19,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// behind is a cached client that shows the configmaps of a namespace as they
-// were, in lists too.
+// behind is a cached client that returns old versions of the ConfigMaps of a
+// namespace, also in lists.
 type behind struct {
 	client.Client
 
@@ -55,7 +55,7 @@ func (b *behind) Get(ctx context.Context, key client.ObjectKey, into client.Obje
 	return b.Client.Get(ctx, key, into, opts...)
 }
 
-// throughBehind makes the engine anew with a cache that can fall behind.
+// throughBehind restarts the engine with a cache that can be frozen.
 func (w *world) throughBehind() *behind {
 	GinkgoHelper()
 	b := &behind{Client: w.client}
@@ -66,7 +66,7 @@ func (w *world) throughBehind() *behind {
 	return b
 }
 
-// falls keeps what there is now as what the cache shows from now on.
+// falls freezes the content of the cache.
 func (b *behind) falls(w *world) {
 	GinkgoHelper()
 	var list corev1.ConfigMapList
@@ -86,7 +86,7 @@ func named(names ...string) func() apply.Plan {
 	})
 }
 
-var _ = Describe("A child that has changed hands while the cache lags behind", func() {
+var _ = Describe("A child that another controller took over while the cache is stale", func() {
 	changes := map[string]func(w *world){
 		"another owner has adopted it": func(w *world) {
 			other := *w
@@ -129,7 +129,7 @@ var _ = Describe("A child that has changed hands while the cache lags behind", f
 
 	for _, name := range []string{"another controller has it", "a user has opted it out"} {
 		for _, before := range []string{http.MethodPost, http.MethodDelete} {
-			It("is not deleted to be made anew: "+name+", before "+before, func() {
+			It("is not deleted to be recreated: "+name+", before "+before, func() {
 				w := newWorld(optOut)
 				immutable := func(value string) func() apply.Plan {
 					return one(func() client.Object {
@@ -159,7 +159,7 @@ var _ = Describe("A child that has changed hands while the cache lags behind", f
 	}
 
 	for _, name := range []string{"another owner has adopted it", "another controller has it", "a user has opted it out"} {
-		It("is not deleted as planned: "+name, func() {
+		It("is not deleted by a planned deletion: "+name, func() {
 			w := newWorld(optOut)
 			b := w.throughBehind()
 			w.converge(named("a", "b"))
@@ -172,7 +172,7 @@ var _ = Describe("A child that has changed hands while the cache lags behind", f
 		})
 	}
 
-	It("is not deleted for labels that it has no more", func() {
+	It("is not deleted because of labels that it no longer has", func() {
 		w := newWorld()
 		b := w.throughBehind()
 		w.theirs(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"old": "yes", applyset.PartOfLabel: "x"}}})
@@ -185,7 +185,7 @@ var _ = Describe("A child that has changed hands while the cache lags behind", f
 		Expect(w.exists(configMapIn(w.namespace, "a"))).To(BeTrue())
 	})
 
-	It("is pruned and deleted all the same where only its content has changed", func() {
+	It("is still pruned and deleted if only its content changed", func() {
 		w := newWorld()
 		b := w.throughBehind()
 		w.converge(named("a", "b", "c"))

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// stripped is a transform of a cache that keeps no managedFields.
+// stripped is a cache transform that removes managedFields.
 func stripped(in any) (any, error) {
 	if o, ok := in.(client.Object); ok {
 		o.SetManagedFields(nil)
@@ -43,7 +43,7 @@ var _ = Describe("An object that is being deleted and kept by a finalizer", func
 	}
 
 	for cached, transform := range map[string]func(any) (any, error){"whole": nil, "without managedFields": stripped} {
-		It("is reported while it is planned, in every pass, and created again: in a cache "+cached, func() {
+		It("is reported in each reconciliation while it is planned, and created again: in a cache "+cached, func() {
 			w := newWorld(func(w *world) { w.transform = transform })
 			plan := planOf(func() []client.Object { return []client.Object{configMap("held", "1")} })
 			w.converge(plan)
@@ -64,7 +64,7 @@ var _ = Describe("An object that is being deleted and kept by a finalizer", func
 		})
 	}
 
-	It("is reported when it was pruned, within a minute, and not afterwards", func() {
+	It("is reported after its prune, and no longer after a minute", func() {
 		w := newWorld()
 		both := planOf(func() []client.Object { return []client.Object{configMap("left", "1"), configMap("held", "1")} })
 		one := planOf(func() []client.Object { return []client.Object{configMap("left", "1")} })
@@ -85,13 +85,13 @@ var _ = Describe("An object that is being deleted and kept by a finalizer", func
 		Expect(errors.As(result.PruneBlocked, &held)).To(BeTrue())
 		Expect(result.RequeueAfter).To(BeNumerically("<=", 5*time.Second))
 
-		By("a restart")
+		By("restarting the process")
 		w.restart()
 		result, _ = w.pass(one())
 		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring(finalizer))
 
-		By("it is gone")
+		By("removing the finalizer")
 		release(w, "held")
 		Eventually(func() bool {
 			result, _ := w.pass(one())
@@ -99,7 +99,7 @@ var _ = Describe("An object that is being deleted and kept by a finalizer", func
 		}).Should(BeTrue())
 	})
 
-	It("is reported when the plan deletes it", func() {
+	It("is reported if the plan deletes it", func() {
 		w := newWorld()
 		w.converge(planOf(func() []client.Object { return []client.Object{configMap("held", "1")} }))
 		hold(w, "held")

@@ -9,8 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("Parts of shared objects that the guard keeps", func() {
-	It("cost no request in each pass, and are looked at again before they go", func() {
+var _ = Describe("Parts of shared objects whose prune the guard blocks", func() {
+	It("cause no requests in steady state, and are read again before they are released", func() {
 		w := newWorld()
 		shared := func(n int) func() apply.Plan {
 			return func() apply.Plan {
@@ -28,7 +28,7 @@ var _ = Describe("Parts of shared objects that the guard keeps", func() {
 			Expect(result.PruneBlocked).To(HaveOccurred())
 			Expect(sent).To(BeEmpty())
 		}
-		By("another owner has taken a part of one of them meanwhile")
+		By("adding a part of another owner to one of them")
 		first := w.owner
 		w.owner = w.newOwner("second")
 		w.converge(shared(1))

@@ -16,7 +16,7 @@ import (
 var _ = Describe("A history", func() {
 	history := func(names ...string) func() apply.Plan {
 		return func() (s apply.Plan) {
-			s.Policy = apply.Withdraw // no guard against pruning too much keeps them instead
+			s.Policy = apply.Withdraw // disables the mass-prune guard
 			for _, name := range names {
 				s.Apply(configMap(name, "1"), apply.History())
 			}
@@ -40,7 +40,7 @@ var _ = Describe("A history", func() {
 	}
 
 	for what, options := range map[string]func(*world){"": func(*world) {}, ", of a declared kind": kinds} {
-		It("stays when the plan does not name it, and writes nothing on its owner"+what, func() {
+		It("is kept when the plan does not name it, and writes nothing to its owner"+what, func() {
 			w := newWorld(options)
 			w.touchSpec()
 			before := w.stored()
@@ -60,13 +60,13 @@ var _ = Describe("A history", func() {
 			after := w.stored()
 			Expect([]any{after.Labels, after.Annotations, after.Finalizers}).To(Equal([]any{before.Labels, before.Annotations, before.Finalizers}))
 
-			By("deleting one")
+			By("deleting one child")
 			w.converge(func() (s apply.Plan) { s.Delete(configMap("two", "")); return s })
 			Expect(kept(w)).To(ConsistOf("one", "three"))
 		})
 	}
 
-	It("is left to garbage collection when the owner is deleted, next to children that the engine deletes", func() {
+	It("is deleted by garbage collection with its owner, next to children that the engine deletes", func() {
 		w := newWorld()
 		plan := func() (s apply.Plan) {
 			s.Apply(configMap("one", "1"), apply.History())
@@ -84,7 +84,7 @@ var _ = Describe("A history", func() {
 		Expect(kept(w)).To(ContainElement("one"))
 	})
 
-	DescribeTable("has children that another mode has created, when a plan names them so", func(opts ...apply.ChildOption) {
+	DescribeTable("includes children that another mode created, if a plan names them", func(opts ...apply.ChildOption) {
 		w := newWorld(kinds)
 		w.converge(func() (s apply.Plan) {
 			s.Apply(configMap("one", "1"), opts...)
@@ -102,7 +102,7 @@ var _ = Describe("A history", func() {
 				return s
 			}
 		}
-		// No cache shows yet that it has lost the label, when the next plan does not name it.
+		// The next plan must not name it before the cache shows that it lost the label.
 		result, _ := w.pass(then(true)())
 		Expect(result.Err()).NotTo(HaveOccurred())
 		_, _ = w.pass(then(false)())
@@ -119,7 +119,7 @@ var _ = Describe("A history", func() {
 		Expect(one.Data).To(Equal(map[string]string{"value": "1"}))
 		Expect(w.stored().Annotations).To(BeEmpty())
 	},
-		Entry("owned"),
-		Entry("created once", apply.Once),
+		Entry("an owned child"),
+		Entry("a child that is created once", apply.Once),
 	)
 })

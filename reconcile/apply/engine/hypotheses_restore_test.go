@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// attempt is a world in which one hypothesis about the proof of ownership is tried. The engine has stopped between before and after.
+// attempt tests one hypothesis about the proof of ownership. The engine is restarted between before and after.
 type attempt struct {
 	*world
 
@@ -31,7 +31,7 @@ func (a *attempt) role(name string) client.Object {
 	return &rbacv1.ClusterRole{ObjectMeta: meta(name + "-" + a.far)}
 }
 
-// set returns the ID of the owner's set.
+// set returns the ApplySet ID of the owner.
 func (a *attempt) set() string {
 	return applyset.ID(widget.GroupVersion.WithKind("Widget").GroupKind(), client.ObjectKeyFromObject(a.owner))
 }
@@ -54,7 +54,7 @@ func (a *attempt) create(o client.Object) client.Object {
 	return o
 }
 
-// passes passes n times and returns the last result.
+// passes runs n reconciliations and returns the last result.
 func (a *attempt) passes(n int, plan apply.Plan) (result apply.Result) {
 	GinkgoHelper()
 	for range n {
@@ -71,18 +71,18 @@ func planned(objects ...client.Object) (plan apply.Plan) {
 	return plan
 }
 
-// The table has the hypotheses of docs/promises about forged, lost, copied, restored and replaced proofs. Each entry expects that the
-// hypothesis is wrong.
+// The table contains the hypotheses of docs/promises about forged, lost, copied, restored and replaced proofs. Each entry expects that the
+// hypothesis is false.
 var _ = DescribeTable("The proof of ownership", func(try func(a *attempt)) {
 	w := newWorld(declared)
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-far-"}}
 	Expect(w.admin.Create(w.ctx, ns)).To(Succeed())
-	// The API server tracks no managers of an object that was created without any field.
+	// The API server keeps no managedFields of an object that was created without any field.
 	w.owner = &widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: "tracked", Namespace: w.namespace}, Spec: widget.Spec{Message: "x"}}
 	Expect(w.admin.Create(w.ctx, w.owner, client.FieldOwner("user"))).To(Succeed())
 	try(&attempt{world: w, far: ns.Name})
 },
-	Entry("1 forged: an owner with the set of another one takes nothing of its children", func(a *attempt) {
+	Entry("1 forged: an owner with the ApplySet ID of another one does not take over its children", func(a *attempt) {
 		victims := planned(a.in(a.far, configMap("far", "theirs")), a.role("victim"), configMap("near", "theirs"))
 		a.converge(func() apply.Plan { return victims })
 		victim := a.owner
@@ -110,7 +110,7 @@ var _ = DescribeTable("The proof of ownership", func(try func(a *attempt)) {
 			Expect(a.exists(child.Object.DeepCopyObject().(client.Object))).To(BeTrue())
 		}
 	}),
-	Entry("2 forged: no token adopts an object without a mark of the owner", func(a *attempt) {
+	Entry("2 forged: a token does not adopt an object without the owner's label", func(a *attempt) {
 		o := a.theirs(configMap("cm", "theirs"))
 		a.syncedObject(o)
 		result := a.passes(2, planned(configMap("cm", "ours")))
@@ -119,7 +119,7 @@ var _ = DescribeTable("The proof of ownership", func(try func(a *attempt)) {
 		Expect(ownedByAnother(result)).To(BeTrue())
 		a.untouched(o)
 	}),
-	Entry("3 forged: a mark and the annotation on the child adopt nothing", func(a *attempt) {
+	Entry("3 forged: a label and the annotation on a child do not adopt it", func(a *attempt) {
 		o := a.theirs(a.label(configMap("cm", "theirs"), a.set()))
 		a.syncedObject(o)
 		token, asks := tokenOf(a.passes(2, planned(configMap("cm", "ours"))))
@@ -159,7 +159,7 @@ var _ = DescribeTable("The proof of ownership", func(try func(a *attempt)) {
 		Expect(unproven(result)).To(HaveOccurred())
 		Expect(a.exists(a.role("own"))).To(BeTrue())
 	}),
-	Entry("7 lost: a child in another namespace that is restored alone names an action, and is not changed before", func(a *attempt) {
+	Entry("7 lost: a child in another namespace that is restored alone is reported with an action, and not changed before", func(a *attempt) {
 		plan := func() apply.Plan { return planned(a.in(a.far, configMap("cm", "new"))) }
 		a.converge(func() apply.Plan { return planned(a.in(a.far, configMap("cm", "old"))) })
 		a.stop()
@@ -229,7 +229,7 @@ var _ = DescribeTable("The proof of ownership", func(try func(a *attempt)) {
 		a.passes(2, apply.Plan{Policy: apply.Withdraw})
 		a.untouched(o)
 	}),
-	Entry("13 restored: a status of a later generation does not open the guard", func(a *attempt) {
+	Entry("13 restored: a status of a later generation does not disable the guard", func(a *attempt) {
 		a.converge(configMaps(6))
 		a.stop()
 		for i := range 6 {
@@ -250,7 +250,7 @@ var _ = DescribeTable("The proof of ownership", func(try func(a *attempt)) {
 		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonTooMany))
 		Expect(a.names()).To(HaveLen(6))
 	}),
-	Entry("14 restored: namespaces that no longer exist keep an owner neither busy nor undeletable", func(a *attempt) {
+	Entry("14 restored: namespaces that no longer exist neither cause requests nor block the deletion of an owner", func(a *attempt) {
 		a.converge(func() apply.Plan { return planned(configMap("cm", "1"), a.role("own")) })
 		a.stop()
 		a.restoreOwner(restoring{})
@@ -297,7 +297,7 @@ var _ = DescribeTable("The proof of ownership", func(try func(a *attempt)) {
 		a.passes(2, apply.Plan{Policy: apply.Withdraw})
 		a.untouched(theirs)
 	}),
-	Entry("20 replaced: an owner that is made again takes nothing from the garbage collector", func(a *attempt) {
+	Entry("20 replaced: an owner that is created again does not take children from the garbage collector", func(a *attempt) {
 		a.converge(configMaps(2))
 		Expect(a.admin.Delete(a.ctx, a.stored())).To(Succeed())
 		a.owner = a.newOwner(a.owner.Name)
@@ -315,7 +315,7 @@ var _ = DescribeTable("The proof of ownership", func(try func(a *attempt)) {
 			a.restart()
 			a.synced(configMaps(2))
 		}
-		By("the garbage collector deletes them")
+		By("deleting them with the garbage collector")
 		for _, o := range left {
 			Expect(a.admin.Delete(a.ctx, o)).To(Succeed())
 			a.gone(o)

@@ -36,7 +36,7 @@ var _ = Describe("A field that a new version ignores", func() {
 		Expect(read()).To(Equal(want))
 		w.quiet(2, next)
 
-		By("another manager changes it")
+		By("changing it with another manager")
 		w.edit(deployment("scaled"), types.MergePatchType, patch, "autoscaler")
 		w.syncedObject(deployment("scaled"))
 		w.converge(next)
@@ -50,7 +50,7 @@ var _ = Describe("A field that a new version ignores", func() {
 		Entry("the replicas, with another change", scaledTo(3), func(d *appsv1.Deployment) {
 			d.Spec.MinReadySeconds = 7
 		}, "spec.replicas", replicasOf, "3", `{"spec":{"replicas":5}}`, "5", (*world).restart),
-		Entry("all labels, save the engine's", func(d *appsv1.Deployment) {
+		Entry("all labels except the engine's", func(d *appsv1.Deployment) {
 			d.Labels = map[string]string{"team": "a"}
 		}, func(*appsv1.Deployment) {}, "metadata.labels", func(d *appsv1.Deployment) string { return d.Labels["team"] }, "a",
 			`{"metadata":{"labels":{"team":"b"}}}`, "b", (*world).restart),

@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 )
 
-// significant removes what the rules may leave out: nulls and zero values.
+// significant removes the values that the rules can omit: nulls and zero values.
 func significant(x any) any {
 	switch x := x.(type) {
 	case map[string]any:
@@ -63,8 +63,8 @@ func significant(x any) any {
 	return x
 }
 
-// FuzzIntent: whatever was decoded into a Go type is encoded like the standard
-// converter does, apart from what the rules leave out.
+// FuzzIntent checks that an object of a Go type is encoded like by the standard
+// converter, except for the values that the rules omit.
 func FuzzIntent(f *testing.F) {
 	for _, o := range everydayKinds() {
 		data, err := json.Marshal(o)
@@ -141,8 +141,8 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestHashOfOptions sets every field of a child: each decides what is done for
-// it, so each must change the hash.
+// TestHashOfOptions sets every field of a child. Each field affects the apply,
+// so each must change the hash.
 func TestHashOfOptions(t *testing.T) {
 	t.Parallel()
 	h := engine.NewHashes()
@@ -152,7 +152,7 @@ func TestHashOfOptions(t *testing.T) {
 	for i := range child.NumField() {
 		switch child.Field(i).Name {
 		case "WaitsUntil", "Announcement":
-			continue // when the child is made, and what is said of it, not what it is: what was proven of it holds
+			continue // affects the time of the apply or the report, but not the content
 		case "After":
 			continue // the engine adds the part of it that it records on the child, see TestDecide
 		}

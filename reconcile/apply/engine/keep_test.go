@@ -20,7 +20,7 @@ var _ = Describe("A kept child", func() {
 		return s
 	}
 
-	It("stays as it is when its feature is switched off, and is not created again", func() {
+	It("is unchanged while its feature is switched off, and is not created again", func() {
 		w := newWorld()
 		w.converge(func() apply.Plan {
 			var s apply.Plan
@@ -38,9 +38,9 @@ var _ = Describe("A kept child", func() {
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
 		Expect(stored.Data).To(HaveKeyWithValue("value", "1"))
 
-		By("somebody deletes it")
+		By("deleting it")
 		Expect(w.admin.Delete(w.ctx, stored)).To(Succeed())
-		Eventually(func(g Gomega) { // the cache has seen it when a pass has nothing to prune either
+		Eventually(func(g Gomega) { // the cache is updated when a reconciliation has nothing to prune
 			result, _ := w.pass(keep())
 			g.Expect(result.Err()).NotTo(HaveOccurred())
 			err := w.client.Get(w.ctx, client.ObjectKeyFromObject(stored), configMap("kept", ""))
@@ -52,7 +52,7 @@ var _ = Describe("A kept child", func() {
 		Expect(w.names()).To(ConsistOf("other"))
 	})
 
-	It("is nobody's business when somebody else has made it", func() {
+	It("is ignored if another controller created it", func() {
 		w := newWorld()
 		foreign := configMap("kept", "theirs")
 		foreign.SetNamespace(w.namespace)
@@ -63,8 +63,8 @@ var _ = Describe("A kept child", func() {
 	})
 })
 
-var _ = Describe("Adoption of what has no controller", func() {
-	It("stops at the children of another owner, which cannot have a reference", func() {
+var _ = Describe("Adoption of objects without a controller", func() {
+	It("does not adopt children of another owner that have no owner reference", func() {
 		w := newWorld()
 		foreign := configMap("cm", "theirs")
 		foreign.SetNamespace(w.namespace)

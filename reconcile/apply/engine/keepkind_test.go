@@ -15,7 +15,7 @@ var _ = Describe("A kept kind", func() {
 	configMaps := corev1.SchemeGroupVersion.WithKind("ConfigMap")
 	history := func(created ...string) func() apply.Plan {
 		return func() apply.Plan {
-			s := apply.Plan{Policy: apply.Withdraw} // no guard against pruning too much keeps them instead
+			s := apply.Plan{Policy: apply.Withdraw} // disables the mass-prune guard
 			s.KeepKind(configMaps)
 			for _, name := range created {
 				s.Apply(configMap(name, "1"), apply.Once)
@@ -35,7 +35,7 @@ var _ = Describe("A kept kind", func() {
 		w.quiet(3, history())
 		Expect(w.names()).To(HaveLen(5))
 
-		By("the oldest goes by name and UID")
+		By("deleting the oldest by name and UID")
 		old := configMap("one", "")
 		old.SetNamespace(w.namespace)
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(old), old)).To(Succeed())
@@ -46,7 +46,7 @@ var _ = Describe("A kept kind", func() {
 		})
 		Expect(w.names()).To(ConsistOf("two", "three", "four", "five"))
 
-		By("the kind is kept no more")
+		By("removing the kind from the kept kinds")
 		w.converge(func() (s apply.Plan) {
 			s.Policy = apply.Withdraw
 			s.Apply(configMap("five", "1"), apply.Once)
@@ -55,9 +55,9 @@ var _ = Describe("A kept kind", func() {
 		Eventually(w.names).Should(ConsistOf("five"))
 	})
 
-	It("records nothing on an owner that never had a child", func() {
+	It("writes nothing to an owner that never had a child", func() {
 		w := newWorld()
-		w.touchSpec() // nothing records the generation, as nothing can be pruned
+		w.touchSpec() // the generation is not recorded, because nothing can be pruned
 		before := w.stored()
 		for _, plan := range []func() apply.Plan{func() apply.Plan { return apply.Plan{} }, history()} {
 			for range 3 {
@@ -70,7 +70,7 @@ var _ = Describe("A kept kind", func() {
 		Expect(w.stored().ObjectMeta).To(Equal(before.ObjectMeta))
 	})
 
-	It("leaves nothing on an owner whose last child was pruned", func() {
+	It("leaves no annotation on an owner whose last child was pruned", func() {
 		w := newWorld()
 		w.touchSpec()
 		before := w.stored()
@@ -86,7 +86,7 @@ var _ = Describe("A kept kind", func() {
 		Expect([]any{after.Labels, after.Annotations, after.Finalizers}).To(Equal([]any{before.Labels, before.Annotations, before.Finalizers}))
 	})
 
-	It("is recorded again when the metadata of the owner got lost", func() {
+	It("is recorded again if the metadata of the owner is lost", func() {
 		w := newWorld()
 		w.converge(history("one"))
 		recorded := w.stored().Annotations
@@ -98,7 +98,7 @@ var _ = Describe("A kept kind", func() {
 		Expect(w.names()).To(ConsistOf("one"))
 	})
 
-	It("keeps what was contributed to its objects, also after a restart, until it is kept no more", func() {
+	It("keeps contributions to its objects, also after a restart, until the kind is no longer kept", func() {
 		w := newWorld()
 		target := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "target", Namespace: w.namespace}}
 		Expect(w.admin.Create(w.ctx, target)).To(Succeed())

@@ -27,7 +27,7 @@ func selector() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}
 }
 
-// podTemplate has what server normalises: bare ports, environment with an
+// podTemplate has values that API servers normalise: ports without protocol, environment with an
 // empty value and a fieldRef without apiVersion, quantities.
 func podTemplate() corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
@@ -71,7 +71,7 @@ func podTemplateJob() corev1.PodTemplateSpec {
 	return t
 }
 
-// everydayKinds is one object of each kind that operators make every day, each
+// everydayKinds returns one object of each common kind, each
 // with the values that servers are known to normalise.
 func everydayKinds() []client.Object {
 	prefix := networkingv1.PathTypePrefix
@@ -148,8 +148,8 @@ func planOf(objects func() []client.Object) func() apply.Plan {
 	}
 }
 
-var _ = Describe("Everyday kinds", func() {
-	It("takes one write per child and one for the owner, then none, also after a restart", func() {
+var _ = Describe("An owner with children of common kinds", func() {
+	It("causes one write per child and one for the owner, then none, also after a restart", func() {
 		w := newWorld()
 		plan := planOf(everydayKinds)
 		result, sent := w.pass(plan())

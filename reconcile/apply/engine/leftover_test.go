@@ -24,7 +24,7 @@ import (
 )
 
 // fleet is many owners in one namespace, each with one child of five kinds,
-// as a process finds them when it starts.
+// as at the start of a process.
 type fleet struct {
 	*shelf
 	owners []*widget.Widget
@@ -88,7 +88,7 @@ func (f *fleet) start(t testing.TB) *engine.Engine {
 	return engine
 }
 
-// passes runs one pass for each owner.
+// passes runs one reconciliation for each owner.
 func (f *fleet) passes(t testing.TB, engine *engine.Engine) {
 	t.Helper()
 	for i, owner := range f.owners {
@@ -104,7 +104,7 @@ func TestLeftoversAreLookedForTogether(t *testing.T) {
 	f.leftover(f.owners[7], "left-over")
 	engine := f.start(t)
 	f.passes(t, engine)
-	const alone = 5 // kinds
+	const alone = 5 // number of kinds
 	if want := alone + alone; f.lists != want {
 		t.Errorf("%d lists, want %d: one for each kind, and again for the owner that has something left over", f.lists, want)
 	}
@@ -133,7 +133,7 @@ func TestLeftoverThatAppearsLater(t *testing.T) {
 	}
 }
 
-// What is planned stays, however the cache has changed since the census.
+// Planned children are kept, however the cache changed since the listing.
 func TestCensusDeletesNothingPlanned(t *testing.T) {
 	t.Parallel()
 	f := newFleet(3)
@@ -148,7 +148,7 @@ func TestCensusDeletesNothingPlanned(t *testing.T) {
 	}
 }
 
-// A plan that has shrunk is compared with what is there.
+// A plan with fewer children is compared with the existing children.
 func TestCensusAfterAnotherPlan(t *testing.T) {
 	t.Parallel()
 	f := newFleet(3)
@@ -189,8 +189,8 @@ func TestCensusThatFails(t *testing.T) {
 	}
 }
 
-// BenchmarkRestart is the first pass of every owner after a start, with and
-// without announcements. The CPU time is that of the whole process.
+// BenchmarkRestart measures the first reconciliation of every owner after a start, with and
+// without announcements. The CPU time is that of the entire process.
 func BenchmarkRestart(b *testing.B) {
 	for _, n := range []int{1000, 4000} {
 		f := newFleet(n)

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// listless is a cached client whose lists fail while it has an error.
+// listless is a cached client whose lists fail while its error is set.
 type listless struct {
 	client.Client
 
@@ -32,7 +32,7 @@ func (c *listless) List(ctx context.Context, list client.ObjectList, opts ...cli
 	return c.Client.List(ctx, list, opts...)
 }
 
-var _ = Describe("A list of the engine that fails", func() {
+var _ = Describe("A failed list of the engine", func() {
 	broken := errors.New("no answer")
 	account := func() client.Object { return &corev1.ServiceAccount{ObjectMeta: meta("sa")} }
 	blocked := func(result apply.Result, times int) {
@@ -49,7 +49,7 @@ var _ = Describe("A list of the engine that fails", func() {
 		return list.Items
 	}
 
-	It("from the API server, of a kind that is no longer planned, prunes nothing of it, and others all the same", func() {
+	It("from the API server, of a kind that left the plan, blocks the prune of only that kind", func() {
 		w := newWorld()
 		w.converge(planOf(func() []client.Object {
 			return []client.Object{configMap("a", "1"), configMap("b", "1"), account()}
@@ -74,20 +74,20 @@ var _ = Describe("A list of the engine that fails", func() {
 		Expect(accounts(w)).To(HaveLen(1))
 		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap,ServiceAccount"))
 
-		By("the API server answers again")
+		By("listing from the API server again")
 		w.requests.fail = nil
 		w.converge(rest)
 		Expect(w.names()).To(ConsistOf("a"))
 		Expect(accounts(w)).To(BeEmpty())
 	})
 
-	It("from the cache, of a planned kind, prunes nothing", func() {
+	It("from the cache, of a planned kind, blocks its prune", func() {
 		w := newWorld()
 		w.converge(configMaps(3))
-		w.clock.Step(time.Minute) // the plan is made after its children, also where a second has begun since
+		w.clock.Step(time.Minute) // the plan must be newer than its children, whose creation times have seconds
 		faulty := &listless{Client: w.client, err: broken}
 		var err error
-		w.engine, err = engine.New(faulty, w.client, w.options) // as after a restart
+		w.engine, err = engine.New(faulty, w.client, w.options) // like a restart
 		Expect(err).NotTo(HaveOccurred())
 		for i := range 3 {
 			result, sent := w.pass(configMaps(2)())
@@ -97,13 +97,13 @@ var _ = Describe("A list of the engine that fails", func() {
 		}
 		Expect(w.names()).To(HaveLen(3))
 
-		By("the cache answers again")
+		By("listing from the cache again")
 		faulty.err = nil
 		w.converge(configMaps(2))
 		Expect(w.names()).To(ConsistOf("cm-0", "cm-1"))
 	})
 
-	It("keeps an owner that is being deleted, and is tried again", func() {
+	It("delays the deletion of an owner, and is retried", func() {
 		w := newWorld()
 		role := func() client.Object { return &rbacv1.ClusterRole{ObjectMeta: meta("listed-" + w.namespace)} }
 		w.converge(planOf(func() []client.Object { return []client.Object{role()} }))

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// workload is a Deployment whose only container is changed by the case.
+// workload returns a Deployment whose only container is changed by the case.
 func workload(change func(*corev1.PodSpec, *corev1.Container)) client.Object {
 	d := &appsv1.Deployment{ObjectMeta: meta("loop"), Spec: appsv1.DeploymentSpec{
 		Selector: selector(),
@@ -65,9 +65,9 @@ func rawWorkload(container map[string]any) func() client.Object {
 	}, "status": map[string]any{}})
 }
 
-// Each entry is a value that servers change, or that Go serialises though
-// nobody set it: a known reason for endless writes.
-var _ = DescribeTable("Loop makers converge to silence, also after a restart", func(object func() client.Object) {
+// Each entry is a value that API servers change, or that Go serialises although
+// it is not set: a known cause of endless writes.
+var _ = DescribeTable("A value that causes endless writes elsewhere causes none in steady state, also after a restart", func(object func() client.Object) {
 	w := newWorld()
 	plan := planOf(func() []client.Object { return []client.Object{object()} })
 	_, sent := w.pass(plan())
@@ -78,7 +78,7 @@ var _ = DescribeTable("Loop makers converge to silence, also after a restart", f
 	w.restart()
 	w.quiet(2, plan)
 },
-	Entry("container ports without protocol, and twins that differ by it", container(func(c *corev1.Container) {
+	Entry("container ports without protocol, and two that differ only in it", container(func(c *corev1.Container) {
 		c.Ports = []corev1.ContainerPort{{ContainerPort: 53, Protocol: "UDP"}, {ContainerPort: 53}, {ContainerPort: 80}}
 	})),
 	Entry("service ports without protocol", func() client.Object {
@@ -137,8 +137,8 @@ var _ = DescribeTable("Loop makers converge to silence, also after a restart", f
 	Entry("nulls", raw("ConfigMap", "v1", map[string]any{"data": map[string]any{"a": "1"}, "binaryData": nil})),
 )
 
-var _ = Describe("Forms of an object", func() {
-	It("takes apply configurations", func() {
+var _ = Describe("The engine", func() {
+	It("accepts apply configurations", func() {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var s apply.Plan
@@ -157,7 +157,7 @@ var _ = Describe("Forms of an object", func() {
 		w.quiet(2, plan)
 	})
 
-	It("sends only what is set", func() {
+	It("sends only fields that are set", func() {
 		w := newWorld()
 		plan := planOf(func() []client.Object { return []client.Object{deployment("intent")} })
 		w.converge(plan)
@@ -175,7 +175,7 @@ var _ = Describe("Forms of an object", func() {
 		}
 	})
 
-	It("refuses generateName, however often it is asked, and creates nothing", func() {
+	It("rejects generateName in each reconciliation, and creates nothing", func() {
 		w := newWorld()
 		prefixed := configMap("", "1")
 		prefixed.GenerateName = "web-"
@@ -195,7 +195,7 @@ var _ = Describe("Forms of an object", func() {
 		}
 	})
 
-	It("refuses names with which objects of the kind do not work, and creates nothing", func() {
+	It("rejects names that are too long for the kind, and creates nothing", func() {
 		w := newWorld()
 		long := strings.Repeat("a", 53)
 		works := strings.Repeat("a", 52)
@@ -237,7 +237,7 @@ var _ = Describe("Forms of an object", func() {
 		Expect(result.Err()).NotTo(HaveOccurred())
 	})
 
-	It("refuses what it cannot apply, and applies the rest", func() {
+	It("rejects objects that it cannot apply, and applies the others", func() {
 		w := newWorld()
 		far := configMap("far", "1")
 		far.Namespace = w.namespace

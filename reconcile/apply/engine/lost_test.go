@@ -25,7 +25,7 @@ var _ = Describe("Lost managedFields", func() {
 	}
 	both, one := planned(map[string]string{"a": "1", "b": "2"}), planned(map[string]string{"a": "1"})
 
-	// stored is the data of the ConfigMap, and who owns something of it.
+	// stored returns the data of the ConfigMap and the managers of its fields.
 	stored := func(w *world) (map[string]string, []string) {
 		GinkgoHelper()
 		cm := &corev1.ConfigMap{}
@@ -37,7 +37,7 @@ var _ = Describe("Lost managedFields", func() {
 		return cm.Data, managers
 	}
 
-	It("removes what leaves the plan in the same pass", func() {
+	It("do not prevent the removal of fields that leave the plan in the same reconciliation", func() {
 		w := newWorld()
 		w.converge(both)
 		w.edit(configMap("lost", ""), types.MergePatchType, wipedManagedFields, "x")
@@ -47,7 +47,7 @@ var _ = Describe("Lost managedFields", func() {
 		Expect(managers).To(ConsistOf(manager + " Apply"))
 	})
 
-	It("removes what leaves the plan later", func() {
+	It("do not prevent the removal of fields that leave the plan later", func() {
 		w := newWorld()
 		w.converge(both)
 		w.edit(configMap("lost", ""), types.MergePatchType, wipedManagedFields, "x")
@@ -58,7 +58,7 @@ var _ = Describe("Lost managedFields", func() {
 		Expect(managers).To(ConsistOf(manager + " Apply"))
 	})
 
-	It("takes back what the server gave to nobody when somebody else applies", func() {
+	It("are restored for fields without a manager after an apply of another manager", func() {
 		w := newWorld()
 		w.converge(both)
 		w.edit(configMap("lost", ""), types.MergePatchType, wipedManagedFields, "x")
@@ -73,7 +73,7 @@ var _ = Describe("Lost managedFields", func() {
 		Expect(managers).To(ConsistOf(manager+" Apply", "other Apply"))
 	})
 
-	It("removes what leaves the plan when a part was cut out of our entry, and nothing that somebody else has by now", func() {
+	It("in a part of the engine's entry do not prevent the removal of its fields, except those that another manager owns now", func() {
 		w := newWorld()
 		w.converge(planned(map[string]string{"a": "1", "b": "2", "c": "3"}))
 		w.edit(configMap("lost", ""), types.MergePatchType, `{"data":{"c":"theirs"}}`, "other")
@@ -92,7 +92,7 @@ var _ = Describe("Lost managedFields", func() {
 		Expect(managers).To(ConsistOf(manager+" Apply", "other Update"))
 	})
 
-	It("keeps a field that is sent once when it was cut out of our entry, and all else leaves the plan later", func() {
+	It("of a create-only field do not remove it when all other fields leave the plan", func() {
 		w := newWorld()
 		key := client.ObjectKey{Namespace: w.namespace, Name: "rule"}
 		rule := func(x string, config map[string]any) func() apply.Plan {
@@ -139,7 +139,7 @@ var _ = Describe("Lost managedFields", func() {
 		Expect(stored().Object["spec"]).To(Equal(map[string]any{"whole": map[string]any{"x": "1"}}))
 	})
 
-	It("removes what leaves the plan when our entry alone was removed", func() {
+	It("in the engine's entry alone do not prevent the removal of fields that leave the plan", func() {
 		w := newWorld()
 		w.converge(both)
 		w.edit(configMap("lost", ""), types.MergePatchType, `{"data":{"theirs":"x"}}`, "other")
@@ -160,12 +160,12 @@ var _ = Describe("Lost managedFields", func() {
 	})
 })
 
-var _ = Describe("What holds nothing", func() {
+var _ = Describe("An empty planned map", func() {
 	spec := func(content map[string]any) func() apply.Plan {
 		return planOf(func() []client.Object { return []client.Object{rule(map[string]any{"config": content})()} })
 	}
 
-	// config is what is stored; nil is nothing.
+	// config returns the stored field, or nil.
 	config := func(w *world) any {
 		GinkgoHelper()
 		r := rule(nil)()
@@ -175,14 +175,14 @@ var _ = Describe("What holds nothing", func() {
 		return stored["config"]
 	}
 
-	It("is applied once more when the first apply loses it", func() {
+	It("is applied once more if the first apply does not store it", func() {
 		w := newWorld()
 		w.converge(spec(map[string]any{"a": map[string]any{"b": "c"}}))
 		w.converge(spec(map[string]any{"a": map[string]any{}}))
 		Expect(config(w)).To(Equal(map[string]any{"a": map[string]any{}}))
 	})
 
-	It("does not cover what is put into it later", func() {
+	It("does not remove values that are added later", func() {
 		w := newWorld()
 		w.converge(spec(map[string]any{"a": map[string]any{}}))
 		w.edit(rule(nil)(), types.MergePatchType, `{"spec":{"config":{"a":{"b":"c"}}}}`, "other")
@@ -192,7 +192,7 @@ var _ = Describe("What holds nothing", func() {
 		Expect(config(w)).To(Equal(map[string]any{"a": map[string]any{"b": "c"}}))
 	})
 
-	It("rests with empty labels and annotations", func() {
+	It("causes no writes for empty labels and annotations", func() {
 		w := newWorld()
 		plan := planOf(func() []client.Object {
 			r := rule(map[string]any{"config": map[string]any{}})()

@@ -16,7 +16,7 @@ var _ = Describe("A rule for the metadata of a child", func() {
 	places := []string{"metadata", "metadata.labels", "metadata.ownerReferences", "metadata.annotations"}
 	for policy, rule := range map[string]func(...string) apply.FieldRules{"Ignore": apply.Ignore, "Seed": apply.Seed, "Force": apply.Force} {
 		for _, path := range places {
-			It("does not hold for what makes it a child: "+policy+" "+path, func() {
+			It("does not apply to the labels and references of a child: "+policy+" "+path, func() {
 				w := newWorld()
 				plan := one(func() client.Object { return &corev1.ConfigMap{ObjectMeta: meta("cm")} }, rule(path))
 				w.converge(plan)
@@ -40,7 +40,7 @@ var _ = Describe("A rule for the metadata of a child", func() {
 	}
 
 	for _, path := range places {
-		It("that sends it once is refused: "+path, func() {
+		It("that makes it create-only is rejected: "+path, func() {
 			w := newWorld()
 			plan := one(cm("1"), apply.CreateOnly(path))
 			result, sent := w.pass(plan())
@@ -50,7 +50,7 @@ var _ = Describe("A rule for the metadata of a child", func() {
 		})
 	}
 
-	It("that sends a single label once stands", func() {
+	It("that makes a single label create-only is valid", func() {
 		w := newWorld()
 		tier := func(value string) func() apply.Plan {
 			return one(func() client.Object {
@@ -65,7 +65,7 @@ var _ = Describe("A rule for the metadata of a child", func() {
 		Expect(w.admin.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "cm"}, stored)).To(Succeed())
 		Expect(stored.Labels).To(HaveKeyWithValue("tier", "gold"))
 	})
-	It("may send the labels of an object once that it only makes or shares", func() {
+	It("can make the labels create-only in an object that is created once or shared", func() {
 		w := newWorld()
 		plan := func(value string) func() apply.Plan {
 			return func() apply.Plan {

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("A child of which only the metadata is planned", func() {
+var _ = Describe("A child with only metadata in the plan", func() {
 	partial := func(gvk schema.GroupVersionKind, name string) client.Object {
 		o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"seen": gvk.Kind}}}
 		o.SetGroupVersionKind(gvk)
@@ -22,7 +22,7 @@ var _ = Describe("A child of which only the metadata is planned", func() {
 	kinds := []schema.GroupVersionKind{
 		corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"), appsv1.SchemeGroupVersion.WithKind("Deployment"),
 	}
-	It("is of its own kind, whatever others are planned so", func() {
+	It("keeps its kind next to metadata-only children of other kinds", func() {
 		w := newWorld()
 		for _, o := range []client.Object{configMap("x", "1"), &corev1.Secret{ObjectMeta: meta("x")}, deployment("x")} {
 			o.SetNamespace(w.namespace)
@@ -50,7 +50,7 @@ var _ = Describe("A child of which only the metadata is planned", func() {
 		w.restart()
 		w.quiet(2, plan)
 
-		By("one of them is changed by somebody else, then none is planned any more")
+		By("changing one of them with another manager, then removing all from the plan")
 		w.edit(&corev1.Secret{ObjectMeta: meta("x")}, types.MergePatchType, `{"metadata":{"labels":{"seen":null}}}`, "someone")
 		w.converge(plan)
 		Expect(stored(kinds[1])).To(Equal("Secret"))
@@ -60,7 +60,7 @@ var _ = Describe("A child of which only the metadata is planned", func() {
 		}
 	})
 
-	It("is made and pruned as other children are", func() {
+	It("is created and pruned like other children", func() {
 		w := newWorld()
 		plan := planOf(func() []client.Object { return []client.Object{partial(kinds[0], "x"), partial(kinds[1], "x")} })
 		w.converge(plan)

@@ -20,8 +20,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// oldOperator makes the children as an operator by hand does, with
-// CreateOrUpdate and whatever name its binary has.
+// oldOperator creates the children like an operator without the library, with
+// CreateOrUpdate and the field manager of its binary.
 const oldOperator = "shop-operator"
 
 func (w *world) oldOperator(c client.Client) []client.Object {
@@ -59,7 +59,7 @@ func (w *world) oldOperator(c client.Client) []client.Object {
 	return []client.Object{config, secret, service, deployment}
 }
 
-// newPlan is the same, without what is called old, made by hand or for debugging.
+// newPlan plans the same children, without the fields and objects named old, manual or debug.
 func newPlan() apply.Plan {
 	labels := map[string]string{"app": "web"}
 	var plan apply.Plan
@@ -107,7 +107,7 @@ var _ = Describe("An operator that was written with CreateOrUpdate", func() {
 		return out
 	}
 
-	It("is followed without a trace where its name is given", func() {
+	It("leaves no fields behind if its field manager is declared", func() {
 		migrate(oldOperator)
 		want := uids()
 		result, sent := w.pass(newPlan())
@@ -128,7 +128,7 @@ var _ = Describe("An operator that was written with CreateOrUpdate", func() {
 		w.restart()
 		w.quiet(3, newPlan)
 
-		By("the old version is rolled back to, and the new one again: nobody fights")
+		By("rolling back to the old version and forward again without a fight")
 		w.oldOperator(client.WithFieldOwner(w.admin, oldOperator))
 		for _, o := range before {
 			w.syncedObject(o)
@@ -138,7 +138,7 @@ var _ = Describe("An operator that was written with CreateOrUpdate", func() {
 		Expect(managers(before[0])).To(ConsistOf(manager + " Apply"))
 	})
 
-	It("is told what stays, and under whose name, where its name is not given", func() {
+	It("leaves fields behind that are reported with their manager if it is not declared", func() {
 		migrate()
 		var lines []string
 		w.ctx = log.IntoContext(context.Background(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{}))

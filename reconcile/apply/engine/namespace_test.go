@@ -14,7 +14,7 @@ import (
 )
 
 var _ = Describe("A namespace that is being deleted", func() {
-	It("is tried once in 30 seconds, without an error", func() {
+	It("causes one attempt in 30 seconds, without an error", func() {
 		w := newWorld(func(w *world) { w.options.Concurrency = 1 })
 		other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-other-"}}
 		Expect(w.admin.Create(w.ctx, other)).To(Succeed())
@@ -44,7 +44,7 @@ var _ = Describe("A namespace that is being deleted", func() {
 		Expect(writes(sent)).To(HaveLen(3), "the inventory, one refused create and the child elsewhere: %v", sent)
 		w.syncedObject(plan().Children[6].Object)
 
-		By("events of others do not bring it forward")
+		By("receiving events of other objects without an earlier attempt")
 		w.clock.Step(10 * time.Second)
 		result, sent = w.pass(plan())
 		blocked(result)
@@ -57,7 +57,7 @@ var _ = Describe("A namespace that is being deleted", func() {
 		Expect(writes(sent)).To(HaveLen(1))
 	})
 
-	It("does not hold up children when it is created again", func() {
+	It("does not delay children after it is created again", func() {
 		w := newWorld(func(w *world) { w.options.Concurrency = 1 })
 		name := "again-" + w.namespace
 		plan := func() (plan apply.Plan) {
@@ -79,7 +79,7 @@ var _ = Describe("A namespace that is being deleted", func() {
 		}).Should(Equal(apply.ReasonNamespaceTerminating))
 
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(namespace), namespace)).To(Succeed())
-		namespace.Spec.Finalizers = nil // as the controller of namespaces does
+		namespace.Spec.Finalizers = nil // like the namespace controller
 		Expect(w.admin.SubResource("finalize").Update(w.ctx, namespace)).To(Succeed())
 		Eventually(func() apply.Outcome {
 			result, _ := w.pass(plan())

@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("What a child is in, or is defined by", func() {
-	It("stops nothing in it where only a field of it is contested", func() {
+var _ = Describe("A planned namespace or CRD of a child", func() {
+	It("does not block the child if only one of its fields is contested", func() {
 		w := newWorld()
 		name := w.namespace + "-far"
 		plan := func(value string) func() apply.Plan {
@@ -36,7 +36,7 @@ var _ = Describe("What a child is in, or is defined by", func() {
 		Expect(inside.Data).To(HaveKeyWithValue("value", "2"))
 	})
 
-	It("stops no child of another kind of its group", func() {
+	It("does not block children of another kind of the same group", func() {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var p apply.Plan

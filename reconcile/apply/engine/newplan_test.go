@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// numbered plans ConfigMaps of these names.
+// numbered plans ConfigMaps with numbered names.
 func numbered(format string, n int) func() apply.Plan {
 	return planOf(func() []client.Object {
 		var out []client.Object
@@ -25,8 +25,8 @@ func numbered(format string, n int) func() apply.Plan {
 	})
 }
 
-var _ = Describe("The guard compares with what existed", func() {
-	It("holds back a prune of all children that others replace", func() {
+var _ = Describe("The mass-prune guard after a change of the plan", func() {
+	It("blocks a prune of all children if other children replace them", func() {
 		w := newWorld()
 		w.converge(numbered("old-%d", 8))
 		for range 3 {
@@ -35,7 +35,7 @@ var _ = Describe("The guard compares with what existed", func() {
 		Expect(w.names()).To(HaveLen(16))
 	})
 
-	It("holds back a StatefulSet with claims and a Secret that is created once", func() {
+	It("blocks the prune of a StatefulSet with claims and of a Secret that is created once", func() {
 		w := newWorld()
 		w.converge(func() apply.Plan {
 			p := configMaps(6)()
@@ -48,23 +48,23 @@ var _ = Describe("The guard compares with what existed", func() {
 		Expect(w.held(configMaps(6)(), apply.ReasonHoldsData).Objects).To(HaveLen(2))
 	})
 
-	It("holds back what another process has created after the plan was made", func() {
+	It("blocks the prune of children that another process created after the plan was made", func() {
 		w := newWorld()
 		w.converge(configMaps(3))
 		old, oldClient := w.engine, w.client
 		defer func() { w.engine, w.client = old, oldClient }()
-		time.Sleep(time.Second) // creation times have seconds
+		time.Sleep(time.Second) // creation times have a precision of seconds
 		w.start()
 		w.converge(configMaps(4))
 		w.engine, w.client = old, oldClient
 		w.syncedObject(configMap("cm-3", ""))
 		w.touchSpec()
-		w.clock.Step(20 * time.Minute) // the next listing is due
+		w.clock.Step(20 * time.Minute) // triggers the next listing
 		Expect(w.held(configMaps(3)(), apply.ReasonNewer).Objects).To(HaveLen(1))
 		Expect(w.names()).To(HaveLen(4))
 	})
 
-	It("keeps what a child still refers to", func() {
+	It("blocks the prune of an object that a child still refers to", func() {
 		w := newWorld()
 		account := func() client.Object { return &corev1.ServiceAccount{ObjectMeta: meta("account")} }
 		with := func(name string) client.Object {
@@ -78,7 +78,7 @@ var _ = Describe("The guard compares with what existed", func() {
 		stored := account()
 		stored.SetNamespace(w.namespace)
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
-		By("deletes it once the reference is gone")
+		By("removing the reference")
 		w.contestAccount("web", "other")
 		w.clock.Step(10 * time.Minute)
 		Eventually(func(g Gomega) {
@@ -87,7 +87,7 @@ var _ = Describe("The guard compares with what existed", func() {
 		}).Should(Succeed())
 	})
 
-	It("deletes a child that is opted in after it left the plan", func() {
+	It("allows the prune of a child that opts in after it left the plan", func() {
 		w := newWorld(func(w *world) { w.options.OptOutAnnotation = "test/managed" })
 		w.converge(configMaps(4))
 		w.edit(configMap("cm-3", ""), types.MergePatchType, `{"metadata":{"annotations":{"test/managed":"false"}}}`, "x")
@@ -102,7 +102,7 @@ var _ = Describe("The guard compares with what existed", func() {
 	})
 })
 
-// contestAccount lets another manager apply the service account of a Deployment.
+// contestAccount applies the service account of a Deployment with another manager.
 func (w *world) contestAccount(name, account string) {
 	GinkgoHelper()
 	o := deployment(name)

@@ -30,7 +30,7 @@ const (
 	metadataFields = `"f:metadata":{"f:labels":{"f:applyset.kubernetes.io/part-of":{}},"f:ownerReferences":{"k:{\"uid\":\"1\"}":{}}}}`
 )
 
-// sight is an observation in the making: the object that is seen, and the memory that is recalled for it.
+// sight builds an observation from the observed object and the memory of the engine.
 type sight struct {
 	observation
 	object *corev1.ConfigMap // nil if it does not exist
@@ -38,7 +38,7 @@ type sight struct {
 	look   memory.Look
 }
 
-// newSight returns the sight of a process that has just started: the ConfigMap "settings" exists as planned, in version 10, as the child of
+// newSight returns the sight of a process after its start: the ConfigMap "settings" exists as planned, in version 10, as the child of
 // the owner "shop".
 func newSight(opts ...apply.ChildOption) *sight {
 	gvk := corev1.SchemeGroupVersion.WithKind("ConfigMap")
@@ -82,7 +82,7 @@ func (s *sight) manage(manager, fields string) {
 	s.object.ManagedFields = append(s.object.ManagedFields, e)
 }
 
-// applied remembers that this process has applied the intent, with this answer.
+// applied records that this process applied the intent, with the stored version.
 func (s *sight) applied(version string, intent uint64) {
 	answer := s.object.DeepCopy()
 	answer.ResourceVersion = version
@@ -92,14 +92,14 @@ func (s *sight) applied(version string, intent uint64) {
 	}, s.facts.now)
 }
 
-// drift lets another manager change the value of the planned field.
+// drift changes the planned field as another manager.
 func (s *sight) drift() {
 	s.object.Data["color"], s.object.ManagedFields = "blue", nil
 	s.manage("operator", markFields)
 	s.manage("rival", `{"f:data":{"f:color":{}}}`)
 }
 
-// contested remembers that the planned field is left to the manager that has changed it.
+// contested records that the planned field is left to the other manager.
 func (s *sight) contested() {
 	d := decider{observation: s.observation}
 	d.live, d.recall = s.object, s.memory.Recall(s.object, s.look)
@@ -107,7 +107,7 @@ func (s *sight) contested() {
 	s.memory.Remember(&d.remember, s.facts.now)
 }
 
-// refused remembers that the API server has refused the intent.
+// refused records that the API server rejected the intent.
 func (s *sight) refused(err error) {
 	d := decider{observation: s.observation}
 	d.live = s.object
@@ -115,7 +115,7 @@ func (s *sight) refused(err error) {
 	s.memory.Refused(f, s.facts.now, time.Minute)
 }
 
-// later is how much later the object is seen.
+// later advances the time of the observation.
 func (s *sight) later(wait time.Duration) {
 	s.facts.now = s.facts.now.Add(wait)
 	s.look.Now = s.facts.now
@@ -145,7 +145,7 @@ func observations() map[string]struct { //nolint:funlen // a table
 	want  judgement
 } {
 	upToDate := decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged}
-	more := decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged} // it is not decided yet
+	more := decision{apply.VerbNone, apply.ReasonUpToDate, apply.OutcomeUnchanged} // the decision needs more reads
 	update := func(why apply.Reason) decision {
 		return decision{apply.VerbUpdate, why, apply.OutcomeUnchanged}
 	}
@@ -154,9 +154,9 @@ func observations() map[string]struct { //nolint:funlen // a table
 	proof := &memory.Proof{Version: "10"}
 	contest := &memory.Contest{Fields: []apply.ContestedField{{Path: ".data.color", Manager: "rival"}}}
 	applied := func(s *sight) { s.applied("10", s.hash) }
-	before := func(s *sight) { s.applied("9", s.hash) } // the object has changed since
+	before := func(s *sight) { s.applied("9", s.hash) } // the object changed afterwards
 	drifted := func(s *sight) { before(s); s.drift() }
-	unreachable := func(s *sight) { // by garbage collection
+	unreachable := func(s *sight) { // not reachable by garbage collection
 		s.facts.owner.SetNamespace("elsewhere")
 		s.reach, s.object.OwnerReferences = false, nil
 	}
@@ -353,7 +353,7 @@ func observations() map[string]struct { //nolint:funlen // a table
 	}
 }
 
-// overridden remembers that an admission policy has changed the planned field.
+// overridden records that an admission policy changed the planned field.
 func (s *sight) overridden() {
 	s.object.Data["color"] = "blue"
 	s.memory.Learn(memory.Answer{
@@ -362,7 +362,7 @@ func (s *sight) overridden() {
 	}, s.facts.now)
 }
 
-// TestDecideObservation decides on literal observations: no client, no cache and no clock takes part.
+// TestDecideObservation checks decisions for literal observations, without client, cache and clock.
 func TestDecideObservation(t *testing.T) {
 	t.Parallel()
 	brief := cmp.Options{ // Proof and Contest have unexported parts
@@ -392,7 +392,7 @@ func TestDecideObservation(t *testing.T) {
 	}
 }
 
-// TestObservationReachesNoClient checks that a decision could not send a request or change the memory if it wanted to.
+// TestObservationReachesNoClient checks that the types of an observation contain no client and no memory, so that a decision cannot send a request.
 func TestObservationReachesNoClient(t *testing.T) {
 	t.Parallel()
 	forbidden := map[reflect.Type]bool{

@@ -20,7 +20,7 @@ var _ = Describe("A child that is only created", func() {
 		"kept":        func() (plan apply.Plan) { plan.Keep(configMap("once", "2")); return plan },
 	} {
 		for cached, transform := range map[string]func(any) (any, error){"whole": nil, "without managedFields": stripped} {
-			It("refers to its owner in the current version of its kind, with its content left alone: "+mode+", in a cache "+cached, func() {
+			It("gets an owner reference with the current version, without a change of its content: "+mode+", in a cache "+cached, func() {
 				w := newWorld(func(w *world) { w.transform = transform })
 				w.converge(func() (plan apply.Plan) { plan.Apply(configMap("once", "1"), apply.Once); return plan })
 				stored := func() *corev1.ConfigMap {
@@ -30,7 +30,7 @@ var _ = Describe("A child that is only created", func() {
 					return cm
 				}
 				before := stored()
-				By("an earlier version of the operator has created it, and others have changed it")
+				By("creating it with an earlier version of the operator, and changing it with other managers")
 				w.edit(configMap("once", ""), types.JSONPatchType, `[
 					{"op":"replace","path":"/metadata/ownerReferences/0/apiVersion","value":"test.reconcilekit.dev/v0"},
 					{"op":"add","path":"/metadata/ownerReferences/-","value":{"apiVersion":"v1","kind":"ConfigMap","name":"other","uid":"other"}},
@@ -55,7 +55,7 @@ var _ = Describe("A child that is only created", func() {
 		}
 	}
 
-	It("gets back the label that makes it a child, and is not fought for", func() {
+	It("gets the part-of label again, and is not written repeatedly", func() {
 		w := newWorld()
 		plan := func() (plan apply.Plan) { plan.Apply(configMap("once", "1"), apply.Once); return plan }
 		w.converge(plan)
@@ -83,7 +83,7 @@ var _ = Describe("A child that is only created", func() {
 		Expect(restored).To(Equal(5))
 	})
 
-	It("is not marked if another one has created it", func() {
+	It("gets no label if another client created it", func() {
 		w := newWorld()
 		Expect(w.admin.Create(w.ctx, configMapIn(w.namespace, "once"))).To(Succeed())
 		plan := func() (plan apply.Plan) { plan.Apply(configMap("once", "1"), apply.Once); return plan }

@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// mutated installs a policy that gives the key "a" of each ConfigMap of the namespace another value, and waits until it is in
-// force. The function that it returns takes the policy away and waits until it is not.
+// mutated installs a policy that sets the key "a" of each ConfigMap of the namespace to another value, and waits until it takes
+// effect. The returned function removes the policy and waits until it has no effect.
 func (w *world) mutated() (end func()) {
 	GinkgoHelper()
 	policy := &admissionregistrationv1.MutatingAdmissionPolicy{
@@ -59,8 +59,8 @@ func (w *world) mutated() (end func()) {
 	}
 }
 
-var _ = Describe("A value that something overrides on its way to the store", func() {
-	It("is silent, is tried again after the time for contested ones, and is there when that has ended", func() {
+var _ = Describe("A planned value that admission overrides", func() {
+	It("causes no writes until the contest interval, and is stored after the policy is removed", func() {
 		w := newWorld()
 		end := w.mutated()
 		plan := planOf(func() []client.Object {
@@ -95,7 +95,7 @@ var _ = Describe("A value that something overrides on its way to the store", fun
 		w.quiet(2, plan)
 	})
 
-	It("is none where the server fills in defaults or writes a value in another form", func() {
+	It("is not reported for defaults and normalised values", func() {
 		w := newWorld()
 		plan := func() (plan apply.Plan) {
 			for _, o := range everydayKinds() {

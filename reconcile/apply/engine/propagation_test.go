@@ -24,7 +24,7 @@ var _ = Describe("The propagation of a deletion", func() {
 		return o.Finalizers
 	}
 
-	It("is in the background unless it is chosen, for prunes and planned deletions", func() {
+	It("is background by default, for prunes and planned deletions", func() {
 		w := newWorld(func(w *world) { w.options.Propagation = metav1.DeletePropagationForeground })
 		w.converge(configMaps(4))
 		p := configMaps(2)()
@@ -35,7 +35,7 @@ var _ = Describe("The propagation of a deletion", func() {
 		Expect(w.exists(configMap("cm-2", ""))).To(BeFalse(), "deleted as the plan says")
 	})
 
-	It("is refused when it is none", func() {
+	It("is rejected if it is not valid", func() {
 		_, err := engine.New(fakeClient{}, fakeClient{}, apply.Options{FieldManager: "m", Propagation: "Later"})
 		Expect(err).To(MatchError(ContainSubstring(`propagation "Later" must be Background, Foreground or Orphan`)))
 	})
@@ -44,8 +44,8 @@ var _ = Describe("The propagation of a deletion", func() {
 // fakeClient is never called.
 type fakeClient struct{ client.Client }
 
-var _ = Describe("The deletion of an owner of a kind that is not served any more", func() {
-	It("waits for a second answer, says so, and ends", func() {
+var _ = Describe("The deletion of an owner with children of a kind that is no longer served", func() {
+	It("waits for a second discovery, reports it, and completes", func() {
 		w := newWorld()
 		crd := atomicCRD()
 		crd.Spec.Scope = apiextensionsv1.ClusterScoped

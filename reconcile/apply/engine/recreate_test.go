@@ -33,7 +33,7 @@ func database(size string) client.Object {
 }
 
 var _ = Describe("A recreation", func() {
-	It("leaves the Pods and claims of a StatefulSet", func() {
+	It("keeps the Pods and claims of a StatefulSet", func() {
 		w := newWorld()
 		w.converge(one(func() client.Object { return database("1Gi") }))
 		result, _ := w.pass(one(func() client.Object { return database("2Gi") }, apply.Recreate())())
@@ -44,7 +44,7 @@ var _ = Describe("A recreation", func() {
 		Expect(stored.Finalizers).To(ConsistOf(metav1.FinalizerOrphanDependents))
 	})
 
-	It("keeps an object that holds data until the owner allows it", func() {
+	It("of an object with data waits until the owner allows it", func() {
 		w := newWorld()
 		w.converge(one(func() client.Object { return database("1Gi") }))
 		plan := one(func() client.Object { return database("2Gi") }, apply.Recreate(apply.PropagationPolicy(metav1.DeletePropagationBackground)))
@@ -61,13 +61,13 @@ var _ = Describe("A recreation", func() {
 		result, _ := w.pass(plan())
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Objects[0].Outcome).To(BeEquivalentTo(apply.OutcomeDeleted))
-		Eventually(func() error { // while the cache shows the deleted object, a pass waits and sends nothing
+		Eventually(func() error { // while the cache contains the deleted object, a reconciliation sends nothing
 			return w.client.Get(w.ctx, client.ObjectKey{Namespace: w.namespace, Name: "db"}, &appsv1.StatefulSet{})
 		}).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
 		w.converge(plan)
 	})
 
-	It("reports why the API server does not accept the new object", func() {
+	It("reports why the API server rejects the new object", func() {
 		w := newWorld()
 		immutable := func(class string) func() client.Object {
 			return func() client.Object { return &corev1.Secret{ObjectMeta: meta("typed"), Type: corev1.SecretType(class)} }

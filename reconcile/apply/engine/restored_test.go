@@ -16,8 +16,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// ahead is a client whose writes are answered with resourceVersions that the API server will not reach for long: so they are
-// for a process that has written to a cluster that is restored from a backup afterwards.
+// ahead is a client whose writes return resourceVersions that the API server does not reach soon. A process
+// has such versions if it wrote to a cluster that is restored from a backup afterwards.
 type ahead struct {
 	client.Client
 	on bool
@@ -31,7 +31,7 @@ func (a *ahead) Patch(ctx context.Context, o client.Object, patch client.Patch, 
 	return err
 }
 
-var _ = Describe("An owner whose cache does not show what the engine has written", func() {
+var _ = Describe("An owner whose cache does not contain the engine's write", func() {
 	var w *world
 	var far *corev1.Namespace
 	var plan func() apply.Plan
@@ -46,7 +46,7 @@ var _ = Describe("An owner whose cache does not show what the engine has written
 		})
 	})
 
-	It("is looked at anew, as it may have been restored from before", func() {
+	It("is read from the API server after the deadline, because it may be restored from a backup", func() {
 		view := &ahead{Client: w.client}
 		live, err := client.New(w.cacheless, client.Options{Scheme: scheme})
 		Expect(err).NotTo(HaveOccurred())
@@ -68,7 +68,7 @@ var _ = Describe("An owner whose cache does not show what the engine has written
 		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.NamespacesAnnotation, far.Name))
 	})
 
-	It("is looked at once in each deadline, and not written for that", func() {
+	It("is read once per deadline, without a write", func() {
 		w.converge(named("near"))
 		old := w.stored()
 		w.converge(plan)

@@ -20,15 +20,15 @@ import (
 
 const adoptRestored = "reconcilekit.dev/adopt-restored"
 
-// restoring is what a tool keeps of the objects that it restores.
+// restoring describes which metadata a backup tool keeps.
 type restoring struct {
 	references bool // owner references, with the UIDs of the former owners
 	managers   bool // managedFields
-	labels     bool // the tool adds labels of its own
+	labels     bool // the tool adds its own labels
 	namespace  string
 }
 
-// restore deletes an object and creates it again as a restore from a backup does.
+// restore deletes an object and creates it again like a restore from a backup.
 func (w *world) restore(o client.Object, how restoring) client.Object {
 	GinkgoHelper()
 	if o.GetNamespace() == "" {
@@ -71,14 +71,14 @@ func (w *world) restore(o client.Object, how restoring) client.Object {
 	return backup
 }
 
-// restoreOwner restores the owner, in the namespace of how, and continues with it.
+// restoreOwner restores the owner in the namespace of how, and uses it from then on.
 func (w *world) restoreOwner(how restoring) {
 	GinkgoHelper()
 	w.owner = w.restore(w.stored(), how).(*widget.Widget)
 	w.namespace = w.owner.Namespace
 }
 
-// tokenOf is the token of the children from a backup in the result, and the number of errors with it.
+// tokenOf returns the token for the children from a backup in the result, and the number of errors with it.
 func tokenOf(result apply.Result) (string, int) {
 	token, n := "", 0
 	for _, o := range result.Objects {
@@ -94,7 +94,7 @@ func tokenOf(result apply.Result) (string, int) {
 	return token, n
 }
 
-// unproven is the part of the condition about objects without proof, nil if there is none.
+// unproven returns the part of the condition about objects without proof, or nil.
 func unproven(result apply.Result) *apply.PruneBlockedError {
 	if result.PruneBlocked == nil {
 		return nil
@@ -107,7 +107,7 @@ func unproven(result apply.Result) *apply.PruneBlockedError {
 	return nil
 }
 
-// resetManagers resets the managedFields of an object, as a tool does that cannot handle them.
+// resetManagers resets the managedFields of an object, like a tool that does not support them.
 func (w *world) resetManagers(o client.Object) {
 	GinkgoHelper()
 	w.exists(o)
@@ -115,7 +115,7 @@ func (w *world) resetManagers(o client.Object) {
 	Expect(o.GetManagedFields()).To(BeEmpty())
 }
 
-// finalize deletes the owner and passes over it n times.
+// finalize deletes the owner and runs n reconciliations.
 func (w *world) finalize(n int) apply.Result {
 	GinkgoHelper()
 	Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
@@ -158,18 +158,18 @@ var _ = Describe("Children restored from a backup", func() {
 
 	for name, tc := range map[string]struct {
 		how   restoring
-		owner bool // the owner was restored, too
-		asks  int  // children that need the annotation; the Secret is in PruneBlocked where it keeps working
+		owner bool // whether the owner was restored, too
+		asks  int  // number of children that need the annotation
 	}{
 		"without references and managedFields":            {how: restoring{}, owner: true, asks: 2},
 		"by a tool that adds labels":                      {how: restoring{labels: true}, owner: true, asks: 2},
 		"with references to the former owner":             {how: restoring{references: true}, owner: true, asks: 3},
 		"with all metadata":                               {how: restoring{references: true, managers: true, labels: true}, owner: true, asks: 3},
 		"without references":                              {how: restoring{managers: true}, owner: true},
-		"alone":                                           {how: restoring{}, asks: 2},
-		"alone, with references":                          {how: restoring{references: true}},
+		"without the owner":                               {how: restoring{}, asks: 2},
+		"without the owner, with references":              {how: restoring{references: true}},
 		"into another namespace":                          {how: restoring{namespace: "new"}, owner: true, asks: 2},
-		"into another namespace with all that it had":     {how: restoring{namespace: "new", references: true, managers: true}, owner: true, asks: 3},
+		"into another namespace with all metadata":        {how: restoring{namespace: "new", references: true, managers: true}, owner: true, asks: 3},
 		"into another namespace, with managedFields only": {how: restoring{namespace: "new", managers: true}, owner: true, asks: 2},
 	} {
 		It(name+" are kept until one annotation permits their adoption", func() {
@@ -204,7 +204,7 @@ var _ = Describe("Children restored from a backup", func() {
 				token = lost.Token
 			}
 			if asks > 0 {
-				By("a wrong token permits nothing")
+				By("setting a wrong token")
 				w.annotate(adoptRestored, strings.Repeat("0", len(token)))
 				result, _ = w.pass(plan())
 				_, again := tokenOf(result)
@@ -233,7 +233,7 @@ var _ = Describe("Children restored from a backup", func() {
 			result, _ = w.pass(plan())
 			Expect(result.PruneBlocked).NotTo(HaveOccurred())
 
-			By("and are children as before, also after a restart")
+			By("restarting the process after the adoption")
 			w.restart()
 			w.synced(plan)
 			w.touchSpec()
@@ -243,9 +243,9 @@ var _ = Describe("Children restored from a backup", func() {
 	}
 })
 
-var _ = Describe("A child that garbage collection does not reach", func() {
+var _ = Describe("A child that garbage collection does not delete", func() {
 	for _, restored := range []bool{false, true} {
-		It(fmt.Sprintf("and whose proof is lost keeps the owner until the annotation permits its deletion (restored: %t)", restored), func() {
+		It(fmt.Sprintf("and whose proof is lost delays the deletion of the owner until the annotation permits it (restored: %t)", restored), func() {
 			w := newWorld(declared)
 			other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-far-"}}
 			Expect(w.admin.Create(w.ctx, other)).To(Succeed())
@@ -277,20 +277,20 @@ var _ = Describe("A child that garbage collection does not reach", func() {
 			Expect(result.Finalized).To(BeFalse())
 			Expect(w.exists(far())).To(BeTrue())
 			Expect(w.exists(role())).To(BeTrue())
-			By("the administrator deletes one of them")
+			By("deleting one of them as the administrator")
 			Expect(w.admin.Delete(w.ctx, far())).To(Succeed())
 			w.gone(far())
 			result = w.finalizing(2)
 			lost = unproven(result)
 			Expect(lost.Objects).To(ConsistOf("ClusterRole " + role().GetName()))
-			By("and permits the deletion of the other")
+			By("permitting the deletion of the other")
 			w.annotate(adoptRestored, lost.Token)
 			Eventually(func() bool { return w.finalizing(1).Finalized || !w.exists(w.owner.DeepCopyObject().(client.Object)) }).Should(BeTrue())
 			Expect(w.exists(role())).To(BeFalse())
 		})
 	}
 
-	It("and whose proof is lost stays when it leaves the plan, and is named", func() {
+	It("and whose proof is lost is kept when it leaves the plan, and is named", func() {
 		w := newWorld(declared)
 		role := func() client.Object { return &rbacv1.ClusterRole{ObjectMeta: meta("lost-" + w.owner.Namespace)} }
 		near := planOf(func() []client.Object { return []client.Object{configMap("near", "1")} })
@@ -316,7 +316,7 @@ var _ = Describe("A shared object whose managedFields are lost", func() {
 	role := func(w *world) client.Object {
 		return &rbacv1.ClusterRole{ObjectMeta: meta("shared-" + w.owner.Namespace)}
 	}
-	It("keeps an owner until the annotation permits its deletion", func() {
+	It("delays the deletion of an owner until the annotation permits it", func() {
 		w := newWorld(declared)
 		plan := one(func() client.Object { return role(w) }, apply.Shared)
 		w.converge(plan)
@@ -336,7 +336,7 @@ var _ = Describe("A shared object whose managedFields are lost", func() {
 		Expect(w.exists(role(w))).To(BeFalse())
 	})
 
-	It("is shared again when the annotation permits it", func() {
+	It("is shared again if the annotation permits it", func() {
 		w := newWorld(declared)
 		plan := one(func() client.Object { return role(w) }, apply.Shared)
 		w.converge(plan)

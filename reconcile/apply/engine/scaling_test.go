@@ -10,11 +10,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/scaling"
 )
 
-var _ = Describe("Replicas between operator and autoscaler", func() {
-	It("go to none and back, and are the autoscaler's in between, in every lag and restart", func() {
+var _ = Describe("Replicas that operator and autoscaler set", func() {
+	It("are scaled to zero and back by the operator, and otherwise by the autoscaler, with stale caches and restarts", func() {
 		w := newWorld()
 		stored := func() int32 { return *w.deployment("scaled").Spec.Replicas }
-		// plan is made from what was seen last, which may be long ago.
+		// plan uses the last observed replicas, which can be old.
 		plan := func(seen *int32, want scaling.Want) func() apply.Plan {
 			return func() (s apply.Plan) {
 				replicas, rules := scaling.Replicas(seen, want)
@@ -36,29 +36,29 @@ var _ = Describe("Replicas between operator and autoscaler", func() {
 
 		w.converge(plan(nil, own))
 		Expect(stored()).To(Equal(three))
-		By("an autoscaler comes")
+		By("adding an autoscaler")
 		w.converge(plan(&three, shared))
 		Expect(stored()).To(Equal(three), "taken over as it is")
 		autoscale(7)
-		for _, seen := range []int32{7, 3, 0} { // the last two are of a stale cache
+		for _, seen := range []int32{7, 3, 0} { // the last two come from a stale cache
 			w.converge(plan(&seen, shared))
 			w.restart()
 			w.converge(plan(&seen, shared))
 			Expect(stored()).To(BeNumerically("==", 7))
 		}
-		By("nobody needs it")
+		By("scaling to zero")
 		w.converge(plan(&three, stopped))
 		Expect(stored()).To(Equal(zero))
 		w.restart()
 		w.converge(plan(&zero, stopped))
 		w.quiet(3, plan(&zero, stopped))
-		By("somebody does again")
+		By("scaling up again")
 		w.converge(plan(&zero, shared))
 		Expect(stored()).To(BeNumerically("==", 2))
 		autoscale(5)
 		w.converge(plan(&zero, shared))
 		Expect(stored()).To(BeNumerically("==", 5))
-		By("the autoscaler goes")
+		By("removing the autoscaler")
 		five := int32(5)
 		w.converge(plan(&five, own))
 		Expect(stored()).To(Equal(three))

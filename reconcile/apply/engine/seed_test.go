@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// onFirstWrite is a fault that does something once, before the first PATCH, POST or PUT of a child goes out.
+// onFirstWrite is a fault that calls a function once before the first write of a child.
 func onFirstWrite(do func()) func(int, *http.Request) error {
 	var once sync.Once
 	return func(_ int, r *http.Request) error {
@@ -29,16 +29,16 @@ func onFirstWrite(do func()) func(int, *http.Request) error {
 	}
 }
 
-// seedCase is a field that is seeded, and somebody who changes it.
+// seedCase is a seeded field and another manager that changes it.
 type seedCase struct {
 	name   string
 	object func(version string) client.Object
 	seed   string
-	// take is how somebody else takes the field, and taken its value then.
+	// take is the write of another manager, and taken is the value afterwards.
 	take  func(w *world)
 	value func(o client.Object) string
 	taken string
-	// owned is a field that is not seeded and follows the version.
+	// owned is a planned field that is not seeded.
 	owned func(o client.Object) string
 }
 
@@ -112,8 +112,8 @@ func seedCases() []seedCase {
 	}
 }
 
-// situations are the ways in which the engine sees an object that somebody else is about to change. Each is entered before
-// that, and changes what the view shows of the object with that key.
+// situations are the states of the cache for an object that another manager is about to change. Each is set up before
+// that change, and configures the view of the object.
 func situations() map[string]func(w *world, v *view, o client.Object) {
 	freeze := func(w *world, v *view, o client.Object) {
 		w.syncedObject(o)
@@ -165,7 +165,7 @@ var _ = Describe("Seeds", func() {
 				})
 			}
 		}
-		It("yield "+c.name+" taken between the look and the write", func() {
+		It("yield "+c.name+" taken between the read and the write", func() {
 			w := newWorld()
 			plan := func(version string) func() apply.Plan {
 				return one(func() client.Object { return c.object(version) }, apply.Seed(c.seed))
@@ -183,7 +183,7 @@ var _ = Describe("Seeds", func() {
 		})
 	}
 
-	It("follow the plan while nobody has taken them", func() {
+	It("follow the plan while no other manager owns them", func() {
 		w := newWorld()
 		plan := func(replicas int32) func() apply.Plan {
 			return one(func() client.Object {
@@ -197,7 +197,7 @@ var _ = Describe("Seeds", func() {
 		Expect(w.deployment("seeded")).To(HaveField("Spec.Replicas", HaveValue(BeEquivalentTo(3))))
 	})
 
-	It("come back when the autoscaler that applied them gives them back", func() {
+	It("are set again if the autoscaler that applied them releases them", func() {
 		for _, shortened := range []bool{false, true} {
 			w := newWorld(func(w *world) {
 				if shortened {
@@ -215,7 +215,7 @@ var _ = Describe("Seeds", func() {
 		}
 	})
 
-	It("yield one by one below a path", func() {
+	It("yield one by one below the seeded path", func() {
 		w := newWorld()
 		plan := func(version string) func() apply.Plan {
 			return one(func() client.Object {

@@ -48,7 +48,7 @@ var _ = Describe("The deletion of an owner", func() {
 		hold(w, role, `["`+foreign+`"]`)
 		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
 
-		By("another child is waited for")
+		By("waiting for another child")
 		result, _ := w.pass(apply.Plan{})
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Finalized).To(BeFalse())
@@ -58,7 +58,7 @@ var _ = Describe("The deletion of an owner", func() {
 		Expect(missing(w, stored)).To(BeFalse())
 		Expect(stored.DeletionTimestamp).To(BeNil())
 
-		By("the namespace is not")
+		By("not waiting for the namespace")
 		w.restart()
 		hold(w, role, `null`)
 		Eventually(func() bool { result, _ = w.pass(apply.Plan{}); return result.Finalized }).Should(BeTrue())
@@ -69,7 +69,7 @@ var _ = Describe("The deletion of an owner", func() {
 		Expect(stored.DeletionTimestamp).NotTo(BeNil())
 	})
 
-	It("does not wait for its namespace where that is being deleted already", func() {
+	It("does not wait for its namespace if that is already being deleted", func() {
 		w := newWorld()
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
 		w.converge(one(func() client.Object {
@@ -97,7 +97,7 @@ var _ = Describe("The deletion of an owner", func() {
 		Expect(namespace.DeletionTimestamp).NotTo(BeNil())
 	})
 
-	It("does not wait for the definition of its kind", func() {
+	It("does not wait for the CRD of its kind", func() {
 		w := newWorld()
 		crd := func() *apiextensionsv1.CustomResourceDefinition {
 			crd := widget.CRD()
@@ -155,7 +155,7 @@ var _ = Describe("The deletion of an owner", func() {
 		w.clock.Step(time.Hour)
 		Eventually(func() bool { w.pass(apply.Plan{}); return missing(w, account()) }).Should(BeTrue())
 
-		By("the owner waits for the child elsewhere alone")
+		By("waiting only for the child in the other namespace")
 		hold(w, role, `null`)
 		Eventually(func() bool { result, _ = w.pass(apply.Plan{}); return result.Finalized }).Should(BeTrue())
 	})

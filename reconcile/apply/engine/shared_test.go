@@ -42,7 +42,7 @@ var _ = Describe("A shared object", func() {
 		return o.Data
 	}
 	for _, restart := range []bool{false, true} {
-		It(fmt.Sprintf("has each owner's part and goes with the last, restart between: %t", restart), func() {
+		It(fmt.Sprintf("contains each owner's part and is deleted with the last owner, restart between: %t", restart), func() {
 			w := newWorld()
 			first, second := w.owner, w.newOwner("second")
 			as := func(o *widget.Widget, plan func() apply.Plan) {
@@ -61,7 +61,7 @@ var _ = Describe("A shared object", func() {
 			Expect(data(w)).To(Equal(map[string]string{"hub-a2": "x3", "hub-b": "y"}))
 			as(first, none)
 			Expect(data(w)).To(Equal(map[string]string{"hub-b": "y"}))
-			By("the last owner is deleted")
+			By("deleting the last owner")
 			Expect(w.admin.Delete(w.ctx, second)).To(Succeed())
 			w.owner = second
 			Eventually(func(g Gomega) {
@@ -77,7 +77,7 @@ var _ = Describe("A shared object", func() {
 		})
 	}
 
-	It("names the other owner's manager where two want one field", func() {
+	It("reports the other owner's manager if two owners plan the same field", func() {
 		w := newWorld()
 		first, second := w.owner, w.newOwner("second")
 		w.converge(part("url", "x"))
@@ -94,7 +94,7 @@ var _ = Describe("A shared object", func() {
 		Expect(data(w)).To(Equal(map[string]string{"url": "x", "own": "z"}))
 	})
 
-	It("goes with the last of two owners that leave at once", func() {
+	It("is deleted with the last of two owners that leave concurrently", func() {
 		w := newWorld()
 		first, second := w.owner, w.newOwner("second")
 		w.converge(part("a", "1"))
@@ -112,7 +112,7 @@ var _ = Describe("A shared object", func() {
 		Expect(exists).To(BeFalse())
 	})
 
-	It("stays when another owner comes while the last one leaves", func() {
+	It("is kept if another owner is added while the last one leaves", func() {
 		w := newWorld()
 		first, second := w.owner, w.newOwner("second")
 		w.converge(part("a", "1"))
@@ -128,7 +128,7 @@ var _ = Describe("A shared object", func() {
 		Expect(data(w)).To(Equal(map[string]string{"b": "2"}))
 	})
 
-	It("is left whole or gone by an owner that dies between any two requests", func() {
+	It("is kept unchanged or deleted if the process is killed between any two requests", func() {
 		for n := 1; n <= 6; n++ {
 			w := newWorld()
 			first, second := w.owner, w.newOwner("second")
@@ -155,7 +155,7 @@ var _ = Describe("A shared object", func() {
 		}
 	})
 
-	It("of somebody else is not taken", func() {
+	It("that another client created is not taken over", func() {
 		w := newWorld()
 		theirs := &corev1.ConfigMap{ObjectMeta: meta("shared"), Data: map[string]string{"theirs": "1"}}
 		theirs.Namespace = w.namespace
@@ -167,7 +167,7 @@ var _ = Describe("A shared object", func() {
 		Expect(data(w)).To(Equal(map[string]string{"theirs": "1"}))
 	})
 
-	It("that is retained stays when its owners are gone", func() {
+	It("that is retained is kept after the deletion of its owners", func() {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var p apply.Plan
@@ -195,7 +195,7 @@ var _ = Describe("A child whose mode changes", func() {
 			if from == to || from == "Keep" {
 				continue
 			}
-			It(fmt.Sprintf("needs no adoption: from %s to %s, and is what that says", from, to), func() {
+			It(fmt.Sprintf("needs no adoption and follows the new mode: from %s to %s", from, to), func() {
 				w := newWorld()
 				plan := func(mode func(*apply.Plan, client.Object), value string) func() apply.Plan {
 					return func() apply.Plan {
@@ -226,7 +226,7 @@ var _ = Describe("A child whose mode changes", func() {
 				}
 				w.restart()
 				w.converge(plan(after, "2"))
-				By("it is no longer planned")
+				By("removing it from the plan")
 				w.converge(func() apply.Plan { return apply.Plan{Policy: apply.Withdraw} })
 				err := w.admin.Get(w.ctx, types.NamespacedName{Namespace: w.namespace, Name: "changing"}, o)
 				Expect(err == nil).To(Equal(to == "Retained" || (from == "Retained" && !controlled[to] && to != "Shared")), "%v", err)

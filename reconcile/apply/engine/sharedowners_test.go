@@ -22,7 +22,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// controller is another controller in the same namespace, with a cache and a field manager of its own.
+// controller is another controller in the same namespace, with its own cache and field manager.
 func (w *world) controller(name string, owner *widget.Widget) *world {
 	GinkgoHelper()
 	o := &world{
@@ -37,7 +37,7 @@ func (w *world) controller(name string, owner *widget.Widget) *world {
 	return o
 }
 
-var _ = Describe("A shared object of several sorts of owners", func() {
+var _ = Describe("A shared object of owners of several kinds", func() {
 	secret := func(key string) func() apply.Plan {
 		return func() apply.Plan {
 			var p apply.Plan
@@ -56,14 +56,14 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 	}
 
 	for _, restart := range []bool{false, true} {
-		It(fmt.Sprintf("has the parts of two controllers and goes with the last, restart and shortened caches: %t", restart), func() {
+		It(fmt.Sprintf("contains the parts of two controllers and is deleted with the last, restart and shortened caches: %t", restart), func() {
 			w := newWorld(func(w *world) {
 				if restart {
 					w.transform = apply.ShortenManagedFields(manager)
 				}
 			})
 			other := w.controller("other", w.newOwner("second"))
-			third := w.controller("third", w.owner) // of the first one's owner
+			third := w.controller("third", w.owner) // for the owner of the first one
 			for _, c := range []struct {
 				w   *world
 				key string
@@ -83,7 +83,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 		})
 	}
 
-	It("keeps the part of an owner that is suspended while the first one goes", func() {
+	It("keeps the part of a suspended owner while the first owner is deleted", func() {
 		w := newWorld()
 		first, second := w.owner, w.newOwner("second")
 		w.converge(secret("a"))
@@ -104,7 +104,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 	})
 
 	for _, restart := range []bool{false, true} {
-		It(fmt.Sprintf("has the parts of two groups and of an owner, restart between: %t", restart), func() {
+		It(fmt.Sprintf("contains the parts of two groups and of an owner, restart between: %t", restart), func() {
 			w := newWorld()
 			long := strings.Repeat("n", 120) // too long for the name of a field manager
 			pass := func(name string, plan apply.Plan) {
@@ -144,7 +144,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 		})
 	}
 
-	It("stays when a list of what is wanted comes back empty, where it holds data", func() {
+	It("with data is kept if an input is temporarily empty", func() {
 		w := newWorld()
 		volume := func() apply.Plan {
 			var p apply.Plan
@@ -158,13 +158,13 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 			}
 			Expect(w.held(apply.Plan{}, apply.ReasonHoldsData).Objects).To(HaveLen(1))
 		}
-		By("the plan is complete again, and then the owner withdraws it")
+		By("restoring the input, then withdrawing the owner")
 		w.converge(volume)
 		result, _ := w.pass(none())
 		Expect(result.Objects).To(ConsistOf(And(HaveField("Outcome", BeEquivalentTo(apply.OutcomePruned)), HaveField("HoldsData", true))))
 	})
 
-	It("keeps a part of which the plan knows nothing", func() {
+	It("keeps parts that the plan does not contain", func() {
 		w := newWorld()
 		w.converge(secret("a"))
 		gk := schema.GroupKind{Kind: "Secret"}
@@ -178,7 +178,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 		Expect(keys(w)).To(Equal([]string{"gone"}))
 	})
 
-	It("is retained by one and shared by another owner, and rests", func() {
+	It("causes no writes if one owner retains it and another shares it", func() {
 		w := newWorld()
 		retained := func() apply.Plan {
 			var p apply.Plan
@@ -202,7 +202,7 @@ var _ = Describe("A shared object of several sorts of owners", func() {
 	})
 })
 
-var _ = Describe("An object of others under the name of a shared one", func() {
+var _ = Describe("A foreign object with the name of a shared one", func() {
 	theirs := map[string]func(w *world) client.Object{
 		"with a copy of the annotation": func(w *world) client.Object {
 			o := configMap("shared", "theirs")
@@ -248,7 +248,7 @@ var _ = Describe("An object of others under the name of a shared one", func() {
 	}
 	for what, arrange := range theirs {
 		for mode, options := range map[string][]apply.ChildOption{"shared": nil, "retained": {apply.Retained}} {
-			It(fmt.Sprintf("is not taken, changed or deleted: one %s, %s", what, mode), func() {
+			It(fmt.Sprintf("is not adopted, changed or deleted: one %s, %s", what, mode), func() {
 				w := newWorld()
 				o := arrange(w)
 				plan := func() apply.Plan {

@@ -18,16 +18,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// shelf is a client whose reads cost what those of a cache cost: objects are
-// shared, and a list looks at the labels of all objects of the namespace. It
-// deletes by UID and writes nothing else.
+// shelf is a client whose reads have the cost of a cache: objects are
+// shared, and a list compares the labels of all objects of the namespace. It
+// supports only deletes by UID as writes.
 type shelf struct {
 	client.Client
 	scheme  *runtime.Scheme
 	objects map[schema.GroupVersionKind]map[client.ObjectKey]client.Object
 	lists   int
 	deleted []string
-	broken  error // of lists
+	broken  error // the error of lists
 }
 
 func newShelf() *shelf {

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// stage has the owner "shop" and an engine on a fake API server. It is for decisions: what depends on how an API server defaults,
+// stage has the owner "shop" and an engine with a fake API server. It is for tests of decisions. Behaviour that depends on how an API server defaults,
 // validates or merges is tested on a real one.
 type stage struct {
 	t      *testing.T
@@ -49,7 +49,7 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// start replaces the engine by one of a new process.
+// start replaces the engine with one of a new process.
 func (s *stage) start(manager string, former ...string) {
 	s.t.Helper()
 	watching, ok := s.server.(client.WithWatch)
@@ -96,10 +96,10 @@ func (s *stage) check(err error) {
 	}
 }
 
-// key is the name of the owner.
+// key returns the key of the owner.
 func (s *stage) key() client.ObjectKey { return client.ObjectKeyFromObject(s.owner) }
 
-// begin begins a pass, which ends with the test.
+// begin begins a reconciliation, which ends with the test.
 func (s *stage) begin(plan apply.Plan) *pass {
 	s.t.Helper()
 	p, err := s.engine.env.begin(s.t.Context(), s.owner, &plan, s.engine.memory.Owner(s.owner))
@@ -108,13 +108,13 @@ func (s *stage) begin(plan apply.Plan) *pass {
 	return p
 }
 
-// apply carries a plan out, whatever comes of it.
+// apply applies a plan and ignores the result.
 func (s *stage) apply(plan apply.Plan) apply.Result {
 	s.t.Helper()
 	return s.engine.Apply(s.t.Context(), s.owner, plan)
 }
 
-// create creates an object as another manager does.
+// create creates an object as another manager.
 func (s *stage) create(o client.Object) {
 	s.t.Helper()
 	o.SetUID("2")
@@ -129,7 +129,7 @@ func (s *stage) child() *corev1.ConfigMap {
 	return o
 }
 
-// update changes the ConfigMap "settings" as another manager does.
+// update changes the ConfigMap "settings" as another manager.
 func (s *stage) update(change func(*corev1.ConfigMap)) {
 	s.t.Helper()
 	o := s.child()
@@ -137,7 +137,7 @@ func (s *stage) update(change func(*corev1.ConfigMap)) {
 	s.check(s.server.Update(s.t.Context(), o, client.FieldOwner("rival")))
 }
 
-// contest lets another manager change the child after each of many repairs.
+// contest changes the child as another manager after each of many repairs.
 func (s *stage) contest(plan apply.Plan, change func(*corev1.ConfigMap)) {
 	s.t.Helper()
 	s.apply(plan)
@@ -147,7 +147,7 @@ func (s *stage) contest(plan apply.Plan, change func(*corev1.ConfigMap)) {
 	}
 }
 
-// overridden lets a policy change each apply of the plan, until the engine accepts it.
+// overridden simulates a policy that changes each apply of the plan, until the engine stops writing.
 func (s *stage) overridden(plan apply.Plan, change func(*corev1.ConfigMap)) {
 	s.t.Helper()
 	s.override = change
@@ -156,19 +156,19 @@ func (s *stage) overridden(plan apply.Plan, change func(*corev1.ConfigMap)) {
 	}
 }
 
-// strip lets the cache show the ConfigMap "settings" as it is now, without managedFields.
+// strip makes the cache return the current ConfigMap "settings" without managedFields.
 func (s *stage) strip() {
 	s.t.Helper()
 	s.cached = s.child()
 	s.cached.ManagedFields = nil
 }
 
-// settings is the ConfigMap that most plans have.
+// settings returns the ConfigMap of most plans.
 func settings() *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings", Namespace: "default"}, Data: map[string]string{"color": "green"}}
 }
 
-// controlledByAnother is that ConfigMap as the child of another owner.
+// controlledByAnother returns that ConfigMap as the child of another owner.
 func controlledByAnother() *corev1.ConfigMap {
 	o := settings()
 	controller := true
@@ -176,7 +176,7 @@ func controlledByAnother() *corev1.ConfigMap {
 	return o
 }
 
-// planOf is a plan of one object.
+// planOf returns a plan of one object.
 func planOf(o client.Object, opts ...apply.ChildOption) apply.Plan {
 	var plan apply.Plan
 	plan.Apply(o, opts...)

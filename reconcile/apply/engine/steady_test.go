@@ -26,7 +26,7 @@ func deployment(name string) *appsv1.Deployment {
 	}}
 }
 
-// edit changes a stored object as somebody else would.
+// edit changes a stored object as another manager.
 func (w *world) edit(o client.Object, patchType types.PatchType, patch, by string) {
 	GinkgoHelper()
 	o.SetNamespace(w.namespace)
@@ -35,7 +35,7 @@ func (w *world) edit(o client.Object, patchType types.PatchType, patch, by strin
 }
 
 var _ = Describe("Steady state", func() {
-	It("sends nothing in 200 passes over 50 children", func() {
+	It("sends nothing in 200 reconciliations of 50 children", func() {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var s apply.Plan
@@ -52,7 +52,7 @@ var _ = Describe("Steady state", func() {
 		w.quiet(5, plan)
 	})
 
-	It("sends nothing while children churn their status", func() {
+	It("sends nothing while the statuses of children change", func() {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var s apply.Plan
@@ -101,7 +101,7 @@ var _ = Describe("Steady state", func() {
 		Entry("of the owner reference", types.MergePatchType, `{"metadata":{"ownerReferences":null}}`),
 	)
 
-	DescribeTable("leaves fields of others alone", func(patchType types.PatchType, patch string) {
+	DescribeTable("does not change fields of other managers", func(patchType types.PatchType, patch string) {
 		w := newWorld()
 		plan := func() apply.Plan {
 			var s apply.Plan
@@ -120,13 +120,13 @@ var _ = Describe("Steady state", func() {
 		Entry("a field that is not planned", types.MergePatchType, `{"spec":{"minReadySeconds":7}}`),
 	)
 
-	It("takes back wiped managedFields with one PATCH", func() {
+	It("restores removed managedFields with one PATCH", func() {
 		w := newWorld()
 		plan := planOf(func() []client.Object { return []client.Object{deployment("wiped"), configMap("wiped", "1")} })
 		w.converge(plan)
 		w.edit(deployment("wiped"), types.MergePatchType, `{"metadata":{"managedFields":[{}]}}`, "x")
 		_, sent := w.pass(plan())
-		Expect(writes(sent)).To(HaveLen(1)) // and one read, to tell it from a cache that strips them
+		Expect(writes(sent)).To(HaveLen(1)) // and one read, because the cache may strip managedFields
 		w.quiet(2, plan)
 		w.synced(plan)
 		w.quiet(2, plan)
@@ -134,7 +134,7 @@ var _ = Describe("Steady state", func() {
 		w.quiet(1, plan)
 	})
 
-	It("recreates a deleted child with one PATCH, also before the cache has seen it", func() {
+	It("recreates a deleted child with one PATCH, also before the cache is updated", func() {
 		w := newWorld()
 		plan := planOf(func() []client.Object { return []client.Object{configMap("gone", "1")} })
 		w.converge(plan)
@@ -150,7 +150,7 @@ var _ = Describe("Steady state", func() {
 		w.quiet(2, plan)
 	})
 
-	It("applies a changed intent once, and removes fields that are no longer planned", func() {
+	It("applies a changed intent once, and removes fields that left the plan", func() {
 		w := newWorld()
 		value := map[string]string{"a": "1", "b": "2"}
 		plan := func() apply.Plan {

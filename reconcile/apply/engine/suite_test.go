@@ -39,7 +39,7 @@ import (
 
 const manager = "apply-test"
 
-// patience is for machines that do other work at the same time.
+// patience is long enough for a busy machine.
 const patience = time.Minute
 
 var (
@@ -100,7 +100,7 @@ func startEnvironment() (*environment.Environment, *rest.Config, error) {
 	return started, cfg, nil
 }
 
-// atomicCRD is like the widget, with conditions as one value.
+// atomicCRD is like the CRD of the widget, with an atomic list of conditions.
 func atomicCRD() *apiextensionsv1.CustomResourceDefinition {
 	crd := widget.CRD()
 	crd.Name = "atomics." + crd.Spec.Group
@@ -114,14 +114,14 @@ func atomicCRD() *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
-// recorded records what is sent to the API server.
+// recorded records the requests to the API server.
 type recorded struct {
 	mu   sync.Mutex
 	log  []string
 	fail func(n int, r *http.Request) error
-	// answer, when it returns one, answers instead of the server.
+	// answer returns a response that replaces that of the server, or nil.
 	answer func(r *http.Request) *apierrors.StatusError
-	// lose reports whether the answer to a request that was carried out gets lost.
+	// lose reports whether the response to a performed request is lost.
 	lose func(r *http.Request) bool
 	sent int
 }
@@ -159,7 +159,7 @@ func (r *recorded) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// refusal is the response of a server that answers with the error.
+// refusal returns the response of a server for the error.
 func refusal(req *http.Request, refused *apierrors.StatusError) (*http.Response, error) {
 	status := refused.Status()
 	status.Kind, status.APIVersion = "Status", "v1"
@@ -170,7 +170,7 @@ func refusal(req *http.Request, refused *apierrors.StatusError) (*http.Response,
 	}, err
 }
 
-// discovery reports that a request is not about objects.
+// discovery reports whether a request is not about objects.
 func discovery(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	return (parts[0] == "api" && len(parts) <= 2) || (parts[0] == "apis" && len(parts) <= 3)
@@ -188,7 +188,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// writes leaves reads out.
+// writes returns the requests that are not reads.
 func writes(log []string) []string {
 	return slices.DeleteFunc(slices.Clone(log), func(l string) bool { return strings.HasPrefix(l, "GET ") })
 }
@@ -203,7 +203,7 @@ type world struct {
 	clock     *testingclock.FakeClock
 	requests  *recorded
 	options   apply.Options
-	user      string // whom the engine and its cache impersonate; empty is nobody
+	user      string // the user that the engine and its cache impersonate, if any
 	transform func(any) (any, error)
 	client    client.Client
 	cache     cache.Cache
@@ -239,7 +239,7 @@ func (w *world) newOwner(name string) *widget.Widget {
 	return o
 }
 
-// start makes a fresh cache, client and engine, as a restarted process would.
+// start creates a new cache, client and engine, like a restart of the process.
 func (w *world) start() {
 	GinkgoHelper()
 	var ctx context.Context
@@ -274,7 +274,7 @@ func (w *world) restart() {
 	w.start()
 }
 
-// pass applies a set for an owner and returns the result with the requests.
+// pass applies a plan for an owner and returns the result with the requests.
 func (w *world) pass(set apply.Plan) (apply.Result, []string) {
 	GinkgoHelper()
 	w.requests.take()
@@ -284,7 +284,7 @@ func (w *world) pass(set apply.Plan) (apply.Result, []string) {
 	return result, w.requests.take()
 }
 
-// converge passes until nothing is sent any more and no deletion is awaited.
+// converge runs reconciliations until one sends nothing and waits for no deletion.
 func (w *world) converge(plan func() apply.Plan) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -313,7 +313,7 @@ func awaited(result apply.Result) string {
 	return ""
 }
 
-// synced waits until the cache shows what the server has.
+// synced waits until the cache contains the stored objects.
 func (w *world) synced(plan func() apply.Plan) {
 	GinkgoHelper()
 	for _, c := range plan().Children {
@@ -341,7 +341,7 @@ func (w *world) syncedObject(o client.Object) {
 	}).WithPolling(5 * time.Millisecond).Should(Equal(stored.GetResourceVersion()))
 }
 
-// quiet passes n times and expects no request at all.
+// quiet runs n reconciliations and expects no requests.
 func (w *world) quiet(n int, plan func() apply.Plan) {
 	GinkgoHelper()
 	for i := range n {

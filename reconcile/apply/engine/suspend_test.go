@@ -11,8 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-var _ = Describe("An owner that is not managed for now", func() {
-	It("keeps its children without a finalizer, and is taken up again", func() {
+var _ = Describe("A suspended owner", func() {
+	It("keeps its children without a finalizer, and can be resumed", func() {
 		w := newWorld()
 		other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-other-"}}
 		Expect(w.admin.Create(w.ctx, other)).To(Succeed())
@@ -31,18 +31,18 @@ var _ = Describe("An owner that is not managed for now", func() {
 		w.restart()
 		w.quiet(2, standstill)
 
-		By("a pass that cannot tell yet what is wanted holds the finalizer")
+		By("keeping the finalizer while the desired state is unknown")
 		w.converge(func() apply.Plan { return apply.Plan{Policy: apply.Suspend, Hold: true} })
 		Expect(w.stored().Finalizers).NotTo(BeEmpty())
 
-		By("the plan is back, and what is missing in it goes")
+		By("resuming with a plan with fewer children")
 		w.converge(planOf(func() []client.Object { return []client.Object{configMap("near", "1")} }))
 		Expect(w.stored().Finalizers).To(BeEmpty())
 		Expect(client.IgnoreNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far), &corev1.ConfigMap{}))).To(Succeed())
 		Expect(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far), &corev1.ConfigMap{})).NotTo(Succeed())
 	})
 
-	It("withdraws its children when that is what is meant", func() {
+	It("can withdraw its children", func() {
 		w := newWorld()
 		w.converge(planOf(func() []client.Object {
 			return []client.Object{configMap("a", "1"), configMap("b", "1"), configMap("c", "1"), configMap("d", "1")}

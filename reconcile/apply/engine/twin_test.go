@@ -13,7 +13,7 @@ import (
 )
 
 var _ = Describe("Two processes with one field manager", func() {
-	It("end their fight over a field, name each other, and leave the rest as planned", func() {
+	It("stop fighting over a field, report each other, and apply the other fields", func() {
 		w := newWorld()
 		other, err := engine.New(w.admin, w.admin, w.options)
 		Expect(err).NotTo(HaveOccurred())

@@ -20,7 +20,7 @@ import (
 
 var tableKind = schema.GroupVersionKind{Group: "test.reconcilekit.dev", Version: "v1", Kind: "Table"}
 
-// tableCRD has a list of items with keys in which no two may have one label, and which has at most two.
+// tableCRD has a map list with unique labels and at most two items.
 func tableCRD() *apiextensionsv1.CustomResourceDefinition {
 	crd := ruleCRD()
 	crd.Name = "tables." + tableKind.Group
@@ -90,13 +90,13 @@ var _ = Describe("Drift that does not merge with the plan", func() {
 		"the numbers of all ports": {
 			twoPorts, `[{"op":"replace","path":"/spec/ports/0/port","value":1},{"op":"replace","path":"/spec/ports/1/port","value":2}]`,
 		},
-		"a port more that has a name of ours": {
+		"an additional port with the name of a planned one": {
 			twoPorts, `[{"op":"replace","path":"/spec/ports/1/name","value":"x"},{"op":"add","path":"/spec/ports/-","value":{"name":"admin","port":7}}]`,
 		},
 		"the source of a volume": {
 			volume, `[{"op":"replace","path":"/spec/template/spec/volumes/3","value":{"name":"v","emptyDir":{}}}]`,
 		},
-		"where a variable comes from": {
+		"the source of a variable": {
 			env, `[{"op":"replace","path":"/spec/template/spec/containers/0/env/0",
 				"value":{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}}]`,
 		},
@@ -104,7 +104,7 @@ var _ = Describe("Drift that does not merge with the plan", func() {
 			strategy, `[{"op":"replace","path":"/spec/strategy","value":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":2}}}]`,
 		},
 		"the key of an item, against a rule of its list": {table, `[{"op":"replace","path":"/spec/columns/1/id","value":"c"}]`},
-		"an item more, against a rule of its list": {
+		"an additional item, against a rule of its list": {
 			table, `[{"op":"replace","path":"/spec/columns/1/label","value":"x"},{"op":"add","path":"/spec/columns/-","value":{"id":"c","label":"two"}}]`,
 		},
 	}
@@ -145,7 +145,7 @@ var _ = Describe("Drift that does not merge with the plan", func() {
 		}
 	}
 
-	It("is reported with the manager that insists, and the author is not blamed", func() {
+	It("is reported with the other manager, not as an invalid plan", func() {
 		w := newWorld()
 		plan := planOf(func() []client.Object { return []client.Object{service()} })
 		w.converge(plan)
@@ -168,7 +168,7 @@ var _ = Describe("Drift that does not merge with the plan", func() {
 		Expect(writes(sent)).To(BeEmpty())
 	})
 
-	It("of a manager that applies is reported", func() {
+	It("by an applier is reported", func() {
 		w := newWorld()
 		plan := planOf(func() []client.Object { return []client.Object{service()} })
 		w.converge(plan)
@@ -184,7 +184,7 @@ var _ = Describe("Drift that does not merge with the plan", func() {
 		Expect(writes(sent)).To(BeEmpty())
 	})
 
-	It("is no excuse for a plan that is invalid by itself", func() {
+	It("does not hide an invalid plan", func() {
 		w := newWorld()
 		w.converge(planOf(func() []client.Object { return []client.Object{service()} }))
 		w.edit(service(), types.JSONPatchType, `[{"op":"replace","path":"/spec/ports/0/port","value":81}]`, "rogue")

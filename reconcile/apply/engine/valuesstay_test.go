@@ -11,7 +11,7 @@ import (
 )
 
 var _ = Describe("A contribution that cannot be removed", func() {
-	It("is given up with its value in place, and does not hold the owner", func() {
+	It("is abandoned with its value in place, and does not block the deletion of the owner", func() {
 		w := newWorld()
 		target := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "target", Namespace: w.namespace}, Spec: corev1.ServiceSpec{
 			Type: corev1.ServiceTypeExternalName, ExternalName: "a.example.com",

@@ -15,8 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
 )
 
-// view is a cached client whose reads can be made to hide one kind of objects, or to show each as it was first seen. Its
-// writes reach the API server.
+// view is a cached client that can hide one kind of objects, or return the first version of each object. Its
+// writes are sent to the API server.
 type view struct {
 	client.Client
 
@@ -50,7 +50,7 @@ func (v *view) Get(ctx context.Context, key client.ObjectKey, into client.Object
 	return nil
 }
 
-// show changes what the view hides.
+// show sets what the view hides.
 func (v *view) show(hidden, frozen bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -58,7 +58,7 @@ func (v *view) show(hidden, frozen bool) {
 	clear(v.first)
 }
 
-// through makes the engine anew, as a new leader has it, with a cache that is seen through a view of one kind.
+// through restarts the engine, like a new leader, with a view of one kind.
 func (w *world) through(kind string) *view {
 	GinkgoHelper()
 	v := &view{Client: w.client, kind: kind, first: map[client.ObjectKey]client.Object{}}
@@ -71,7 +71,7 @@ func (w *world) through(kind string) *view {
 	return v
 }
 
-// meanwhile does something once, right before the next write of the engine reaches the API server.
+// meanwhile calls a function once, immediately before the next write of the engine is sent.
 func (w *world) meanwhile(do func()) {
 	w.requests.mu.Lock()
 	defer w.requests.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("What waits", func() {
+var _ = Describe("A planned object that waits for a condition", func() {
 	staged := func(ready bool, value string) func() apply.Plan {
 		return func() (s apply.Plan) {
 			s.Apply(configMap("database", "1"))
@@ -30,7 +30,7 @@ var _ = Describe("What waits", func() {
 		return o.Data["value"]
 	}
 
-	It("is created when its condition is met, and neither changed nor pruned when it is met no more", func() {
+	It("is created when the condition is met, and neither changed nor pruned when it is no longer met", func() {
 		w := newWorld()
 		first, _ := w.pass(staged(false, "1")())
 		Expect(first.Err()).NotTo(HaveOccurred())
@@ -39,11 +39,11 @@ var _ = Describe("What waits", func() {
 		Expect(server.Decision.String()).To(ContainSubstring("server: waits until the database is ready"))
 		Expect(w.names()).To(ConsistOf("database"))
 
-		By("the database is ready")
+		By("making the database ready")
 		w.converge(staged(true, "1"))
 		Expect(w.names()).To(ConsistOf("database", "server"))
 
-		By("the database is away again, and the plan for the server has changed")
+		By("making the database unavailable, and changing the plan for the server")
 		w.touchSpec()
 		for range 2 {
 			w.synced(staged(true, "1"))
@@ -57,13 +57,13 @@ var _ = Describe("What waits", func() {
 		w.converge(staged(true, "2"))
 		Expect(value(w, "server")).To(Equal("2"))
 
-		By("it is no longer planned")
+		By("removing it from the plan")
 		w.touchSpec()
 		w.converge(func() (s apply.Plan) { s.Apply(configMap("database", "1")); return s })
 		Eventually(w.names).Should(ConsistOf("database"))
 	})
 
-	It("keeps the child that it may replace", func() {
+	It("blocks the prune of a child that it may replace", func() {
 		w := newWorld()
 		w.converge(func() (s apply.Plan) { s.Apply(configMap("old", "1")); return s })
 		renamed := func(ready bool) func() apply.Plan {
@@ -85,7 +85,7 @@ var _ = Describe("What waits", func() {
 		Eventually(w.names).Should(ConsistOf("new"))
 	})
 
-	It("holds a contribution and gives back nothing", func() {
+	It("keeps its contribution", func() {
 		w := newWorld()
 		target := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "target", Namespace: w.namespace}}
 		Expect(w.admin.Create(w.ctx, target)).To(Succeed())
@@ -102,11 +102,11 @@ var _ = Describe("What waits", func() {
 		Expect(value(w, "target")).To(Equal("2"))
 	})
 
-	It("makes the order of a deletion, and keeps the owner until the last of it is gone", func() {
+	It("orders deletions, and delays the deletion of the owner until the last one", func() {
 		w := newWorld()
 		far := func(name string) *corev1.ConfigMap {
 			o := configMap(name, "1")
-			o.SetNamespace("default") // out of reach of garbage collection
+			o.SetNamespace("default") // not deleted by garbage collection
 			o.SetName(w.namespace + name)
 			return o
 		}
@@ -125,7 +125,7 @@ var _ = Describe("What waits", func() {
 		Expect(result.Err()).NotTo(HaveOccurred())
 		Expect(result.Finalized).To(BeFalse())
 		Eventually(func() bool { return exists("server") }).Should(BeFalse())
-		for range 2 { // the condition may be met late
+		for range 2 { // the condition can be met with a delay
 			result, _ = w.pass(final(true))
 			Expect(result.Err()).NotTo(HaveOccurred())
 			Expect(result.Finalized).To(BeFalse())

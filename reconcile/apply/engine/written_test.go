@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// writtenDeployment has values that the Go type of the kind leaves out.
+// writtenDeployment has values that the Go type of the kind omits.
 const writtenDeployment = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: app}
@@ -60,7 +60,7 @@ var _ = Describe("A planned manifest", func() {
 		Expect(pod.Containers[0].VolumeMounts[0].ReadOnly).To(BeFalse())
 	}
 
-	It("repairs an adopted object where the manifest writes false and an empty text", func() {
+	It("repairs an adopted object whose manifest contains false and an empty string", func() {
 		Expect(w.admin.Create(w.ctx, &appsv1.Deployment{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "app"},
 			Spec: appsv1.DeploymentSpec{

@@ -17,7 +17,7 @@ func rule(group, resource string, verbs ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
 }
 
-// TestRulesAddUp: what several controllers need of one resource is one rule, whatever the order.
+// TestRulesAddUp checks that the permissions of several controllers for a resource are combined in one rule, whatever their order.
 func TestRulesAddUp(t *testing.T) {
 	t.Parallel()
 	a := dataflow.Description{Rules: []rbacv1.PolicyRule{rule("", "secrets", "list", "watch"), rule("apps", "deployments", "get")}}
@@ -34,7 +34,7 @@ func TestRulesAddUp(t *testing.T) {
 	}
 }
 
-// TestEndpoints: the page lists what an operator serves over HTTP, and has no such section otherwise.
+// TestEndpoints checks that the page lists the HTTP endpoints of an operator, and has no such section without endpoints.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	const section = "\n## HTTP Endpoints\n\n| Method | Path | Source |\n| --- | --- | --- |\n| GET | /books/:id | library/server.go |\n\n## Ownership\n"
@@ -48,8 +48,8 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestNamespaces: an operator that is restricted to namespaces has its rights bound there, and those on resources without
-// namespaces in the cluster.
+// TestNamespaces checks that an operator that is restricted to namespaces has its permissions bound there, and those for cluster-scoped
+// resources in the cluster.
 func TestNamespaces(t *testing.T) {
 	t.Parallel()
 	page := dataflow.Page{
@@ -95,7 +95,7 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestMarkdownEscapes: a cell with a bar is still one cell.
+// TestMarkdownEscapes checks that a vertical bar in a table cell is escaped.
 func TestMarkdownEscapes(t *testing.T) {
 	t.Parallel()
 	page := dataflow.Description{

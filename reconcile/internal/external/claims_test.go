@@ -217,7 +217,7 @@ func TestASystemThatNoLongerExists(t *testing.T) {
 	}
 }
 
-// TestAClaimIsReadBeforeACall: an administrator has deleted the claim of an owner, which stays in the memory of the process.
+// TestAClaimIsReadBeforeACall checks that a claim that an administrator deleted does not count although the process remembers it.
 func TestAClaimIsReadBeforeACall(t *testing.T) {
 	t.Parallel()
 	claim := external.Claim{Kind: "Database", Key: "a", UID: "1"}
@@ -257,7 +257,7 @@ func TestAClaimIsReadBeforeACall(t *testing.T) {
 	}
 }
 
-// TestAFormerOwnerTakesNothing: the cache of a process shows an owner that was deleted and created again under its name.
+// TestAFormerOwnerTakesNothing checks that a deleted owner in a stale cache does not take the key of its recreated successor.
 func TestAFormerOwnerTakesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, external.Options{})
@@ -281,7 +281,7 @@ func TestAFormerOwnerTakesNothing(t *testing.T) {
 	}
 }
 
-// TestARestoredOwnerRepeatsEffects: it has a new UID and the annotation of the former owner, with managedFields or without.
+// TestARestoredOwnerRepeatsEffects checks an owner with a new UID and the annotation of the former owner, with and without managedFields.
 func TestARestoredOwnerRepeatsEffects(t *testing.T) {
 	t.Parallel()
 	for _, managers := range []bool{true, false} {
@@ -305,7 +305,7 @@ func TestARestoredOwnerRepeatsEffects(t *testing.T) {
 	}
 }
 
-// TestConfigMapClaims: the name of a ConfigMap is part of the claim, and a key is any text.
+// TestConfigMapClaims checks that claims are stored in ConfigMaps, and that a key can be any string.
 func TestConfigMapClaims(t *testing.T) {
 	t.Parallel()
 	c := fake.NewClientBuilder().Build()

@@ -17,29 +17,29 @@ var GroupVersion = schema.GroupVersion{Group: "serving.kserve.io", Version: "v1b
 // AddToScheme registers InferenceService with a scheme.
 var AddToScheme = (&scheme.Builder{GroupVersion: GroupVersion}).Register(&InferenceService{}, &InferenceServiceList{}).AddToScheme
 
-// AutoScaling are the metrics that KServe hands to KEDA.
+// AutoScaling contains the metrics that KServe passes to KEDA.
 type AutoScaling struct {
-	// Metrics to scale by; KServe and the product spell them alike.
+	// Metrics are the metrics for autoscaling. KServe and the product use the same format.
 	Metrics []aimv1alpha1.AIMServiceMetricsSpec `json:"metrics,omitempty"`
 }
 
 // Predictor is the workload of an InferenceService.
 type Predictor struct {
-	// MinReplicas is the least number of replicas.
+	// MinReplicas is the minimum number of replicas.
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
-	// MaxReplicas is the largest number of replicas; the least when unset.
+	// MaxReplicas is the maximum number of replicas. The default is minReplicas.
 	MaxReplicas int32 `json:"maxReplicas,omitempty"`
-	// AutoScaling by metrics.
+	// AutoScaling configures autoscaling by metrics.
 	AutoScaling *AutoScaling `json:"autoScaling,omitempty"`
-	// Containers of the pods.
+	// Containers are the containers of the pods.
 	Containers []corev1.Container `json:"containers,omitempty"`
-	// Volumes of the pods.
+	// Volumes are the volumes of the pods.
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
-	// Affinity of the pods.
+	// Affinity is the affinity of the pods.
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
-	// ImagePullSecrets of the pods.
+	// ImagePullSecrets name the Secrets for pulling the images of the pods.
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// ServiceAccountName of the pods.
+	// ServiceAccountName is the name of the ServiceAccount of the pods.
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
@@ -49,21 +49,21 @@ type InferenceServiceSpec struct {
 	Predictor Predictor `json:"predictor"`
 }
 
-// Condition is a condition as Knative writes it: without generation.
+// Condition is a condition in the format of Knative, without an observed generation.
 type Condition struct {
-	// Type of the condition.
+	// Type is the type of the condition.
 	Type string `json:"type"`
-	// Status of the condition.
+	// Status is the status of the condition.
 	Status corev1.ConditionStatus `json:"status"`
-	// Reason of the last transition.
+	// Reason is the reason of the last transition.
 	Reason string `json:"reason,omitempty"`
-	// Message of the last transition.
+	// Message describes the last transition.
 	Message string `json:"message,omitempty"`
 }
 
 // InferenceServiceStatus is the state of an InferenceService.
 type InferenceServiceStatus struct {
-	// Conditions of the InferenceService.
+	// Conditions are the latest observations of the state of the InferenceService.
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 
@@ -74,9 +74,9 @@ type InferenceService struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec of the InferenceService.
+	// Spec is the desired state of the InferenceService.
 	Spec InferenceServiceSpec `json:"spec,omitempty"`
-	// Status of the InferenceService.
+	// Status is the observed state of the InferenceService.
 	Status InferenceServiceStatus `json:"status,omitempty"`
 }
 
@@ -91,6 +91,6 @@ func (s *InferenceService) IsReady() bool {
 type InferenceServiceList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []InferenceService `json:"items"`
 }

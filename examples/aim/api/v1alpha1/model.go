@@ -17,43 +17,43 @@ type AIMModelDiscoveryConfig struct {
 	CreateServiceTemplates *bool `json:"createServiceTemplates,omitempty"`
 }
 
-// AIMCustomModelSpec are settings that every custom template inherits.
+// AIMCustomModelSpec contains settings that every custom template inherits.
 type AIMCustomModelSpec struct {
-	// Hardware of templates that have none of their own.
+	// Hardware is the default hardware of custom templates.
 	// +optional
 	Hardware *AIMHardwareRequirements `json:"hardware,omitempty"`
-	// Type of templates that have none of their own.
+	// Type is the default profile type of custom templates.
 	// +optional
 	Type AIMProfileType `json:"type,omitempty"`
 }
 
 // AIMCustomTemplateProfile is the profile of a custom template.
 type AIMCustomTemplateProfile struct {
-	// Metric that the profile is tuned for.
+	// Metric is the metric that the profile optimizes.
 	// +optional
 	Metric AIMMetric `json:"metric,omitempty"`
-	// Precision of the profile.
+	// Precision is the number format of the profile.
 	// +optional
 	Precision AIMPrecision `json:"precision,omitempty"`
 }
 
-// AIMCustomTemplate is a template to make for a model with own weights.
+// AIMCustomTemplate describes a template that is created for a model with custom weights.
 type AIMCustomTemplate struct {
-	// Name of the template; derived when empty.
+	// Name is the name of the template. By default, it is derived from the model.
 	// +kubebuilder:validation:MaxLength=63
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Type of the profile.
+	// Type is the degree of optimization of the profile.
 	// +kubebuilder:default=unoptimized
 	// +optional
 	Type AIMProfileType `json:"type,omitempty"`
-	// Hardware of the template; that of the model when unset.
+	// Hardware is the hardware of the template. The default is that of the model.
 	// +optional
 	Hardware *AIMHardwareRequirements `json:"hardware,omitempty"`
-	// Profile of the template.
+	// Profile is the profile of the template.
 	// +optional
 	Profile *AIMCustomTemplateProfile `json:"profile,omitempty"`
-	// Env of the inference container.
+	// Env contains environment variables of the inference container.
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
 	// +listType=map
@@ -64,44 +64,44 @@ type AIMCustomTemplate struct {
 // AIMModelSpec describes an entry of the model catalogue.
 // +kubebuilder:validation:XValidation:rule="!has(self.modelSources) || size(self.modelSources) == 0 || (has(self.custom) && has(self.custom.hardware)) || !has(self.customTemplates) || size(self.customTemplates) == 0 || self.customTemplates.all(t, has(t.hardware) || (has(self.custom) && has(self.custom.hardware)))",message="when using modelSources, hardware must be specified: set custom.hardware (inherited by all templates) or set hardware on each template individually"
 type AIMModelSpec struct {
-	// Image of the inference container.
+	// Image is the image of the inference container.
 	// +kubebuilder:validation:MinLength=1
 	Image string `json:"image"`
 	// Discovery configures the discovery from the image.
 	// +optional
 	Discovery *AIMModelDiscoveryConfig `json:"discovery,omitempty"`
-	// DefaultServiceTemplate names the template of services that name none.
+	// DefaultServiceTemplate is the name of the template for services without one.
 	// +optional
 	DefaultServiceTemplate string `json:"defaultServiceTemplate,omitempty"`
-	// Custom settings of a model with own weights.
+	// Custom contains settings of a model with custom weights.
 	// +optional
 	Custom *AIMCustomModelSpec `json:"custom,omitempty"`
-	// CustomTemplates to make for a model with own weights.
+	// CustomTemplates are the templates that are created for a model with custom weights.
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
 	CustomTemplates []AIMCustomTemplate `json:"customTemplates,omitempty"`
-	// ModelSources are the own weights.
+	// ModelSources are the custom weights.
 	// +kubebuilder:validation:MaxItems=1
 	// +optional
 	ModelSources []AIMModelSource `json:"modelSources,omitempty"`
-	// RuntimeConfigName is the runtime config; `default` when empty.
+	// RuntimeConfigName is the name of the runtime config. The default is "default".
 	// +optional
 	RuntimeConfigName string `json:"runtimeConfigName,omitempty"`
-	// ImagePullSecrets for the image.
+	// ImagePullSecrets name the Secrets with credentials for the image.
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// Env of jobs and containers.
+	// Env contains environment variables of jobs and inference containers.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// ServiceAccountName of jobs.
+	// ServiceAccountName is the name of the ServiceAccount of jobs.
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
-	// Resources of the inference container.
+	// Resources are the requests and limits of the inference container.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// ImageMetadata replaces the metadata of the image.
+	// ImageMetadata overrides the metadata of the image.
 	// +optional
 	ImageMetadata *ImageMetadata `json:"imageMetadata,omitempty"`
 }
@@ -110,17 +110,17 @@ type AIMModelSpec struct {
 // +kubebuilder:validation:Enum=Image;Custom
 type AIMModelSourceType string
 
-// AIMModelStatus is the state of a model.
+// AIMModelStatus is the observed state of a model.
 type AIMModelStatus struct {
-	// ObservedGeneration is the generation that was last seen.
+	// ObservedGeneration is the metadata.generation that the controller last observed.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Status is the state as a single word.
+	// Status summarizes the conditions in one word.
 	// +kubebuilder:default=Pending
 	// +kubebuilder:validation:Enum=Pending;Progressing;Ready;Degraded;Failed;NotAvailable
 	// +optional
 	Status AIMStatus `json:"status,omitempty"`
-	// Conditions of the model.
+	// Conditions are the latest observations of the state of the model.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -128,7 +128,7 @@ type AIMModelStatus struct {
 	// ResolvedRuntimeConfig is the runtime config in use.
 	// +optional
 	ResolvedRuntimeConfig *AIMResolvedReference `json:"resolvedRuntimeConfig,omitempty"`
-	// ImageMetadata as read from the image.
+	// ImageMetadata is the metadata in the image.
 	// +optional
 	ImageMetadata *ImageMetadata `json:"imageMetadata,omitempty"`
 	// SourceType is the origin of the weights.
@@ -150,9 +150,9 @@ type AIMModel struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec of the model.
+	// Spec is the desired state of the model.
 	Spec AIMModelSpec `json:"spec,omitempty"`
-	// Status of the model.
+	// Status is the observed state of the model.
 	Status AIMModelStatus `json:"status,omitempty"`
 }
 
@@ -165,7 +165,7 @@ func (m *AIMModel) IsReady() bool { return m != nil && m.Status.Status == AIMSta
 type AIMModelList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []AIMModel `json:"items"`
 }
 
@@ -183,9 +183,9 @@ type AIMClusterModel struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec of the model.
+	// Spec is the desired state of the model.
 	Spec AIMModelSpec `json:"spec,omitempty"`
-	// Status of the model.
+	// Status is the observed state of the model.
 	Status AIMModelStatus `json:"status,omitempty"`
 }
 
@@ -195,6 +195,6 @@ type AIMClusterModel struct {
 type AIMClusterModelList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []AIMClusterModel `json:"items"`
 }

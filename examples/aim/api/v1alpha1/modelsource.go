@@ -10,28 +10,28 @@ type ModelSourceFilter struct {
 	// Image is a repository pattern.
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image"`
-	// Exclude lists repositories to leave out.
+	// Exclude lists repositories to ignore.
 	// +optional
 	Exclude []string `json:"exclude,omitempty"`
-	// Versions lists constraints on the tag. The default is those of the source.
+	// Versions lists constraints on the tag. The default is the versions of the source.
 	// +optional
 	Versions []string `json:"versions,omitempty"`
 }
 
 // AIMClusterModelSourceSpec describes a registry that is searched for models.
 type AIMClusterModelSourceSpec struct {
-	// Registry to search.
+	// Registry is the registry to search.
 	// +kubebuilder:default=docker.io
 	// +optional
 	Registry string `json:"registry,omitempty"`
-	// ImagePullSecrets for the registry.
+	// ImagePullSecrets name the Secrets with credentials for the registry.
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// Filters pick the images.
+	// Filters select the images.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	Filters []ModelSourceFilter `json:"filters"`
-	// SyncInterval between two searches.
+	// SyncInterval is the interval between two searches.
 	// +kubebuilder:default="1h"
 	// +optional
 	SyncInterval metav1.Duration `json:"syncInterval,omitempty"`
@@ -46,30 +46,30 @@ type AIMClusterModelSourceSpec struct {
 	MaxModels *int `json:"maxModels,omitempty"`
 }
 
-// AIMClusterModelSourceStatus is the state of a search.
+// AIMClusterModelSourceStatus is the observed state of a model source.
 type AIMClusterModelSourceStatus struct {
-	// Status is the state as a single word.
+	// Status summarizes the conditions in one word.
 	// +kubebuilder:validation:Enum=Pending;Starting;Progressing;Ready;Running;Degraded;NotAvailable;Failed
 	// +optional
 	Status AIMStatus `json:"status,omitempty"`
-	// LastSyncTime is when the last search ended.
+	// LastSyncTime is the end time of the last search.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
 	// DiscoveredModels is the number of created models.
 	// +optional
 	DiscoveredModels int `json:"discoveredModels,omitempty"`
-	// AvailableModels that match.
+	// AvailableModels is the number of matching models.
 	// +optional
 	AvailableModels int `json:"availableModels,omitempty"`
-	// ModelsLimitReached reports whether some were left out.
+	// ModelsLimitReached reports whether models were ignored because of maxModels.
 	// +optional
 	ModelsLimitReached bool `json:"modelsLimitReached,omitempty"`
-	// Conditions of the source.
+	// Conditions are the latest observations of the state of the source.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// ObservedGeneration is the generation that was last seen.
+	// ObservedGeneration is the metadata.generation that the controller last observed.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -87,9 +87,9 @@ type AIMClusterModelSource struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec of the source.
+	// Spec is the desired state of the source.
 	Spec AIMClusterModelSourceSpec `json:"spec,omitempty"`
-	// Status of the source.
+	// Status is the observed state of the source.
 	Status AIMClusterModelSourceStatus `json:"status,omitempty"`
 }
 
@@ -99,6 +99,6 @@ type AIMClusterModelSource struct {
 type AIMClusterModelSourceList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []AIMClusterModelSource `json:"items"`
 }

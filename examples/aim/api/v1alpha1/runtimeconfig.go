@@ -9,10 +9,10 @@ import (
 // AIMRuntimeRoutingConfig configures how a Gateway publishes a service. The service has the same fields, which override those of the
 // runtime config.
 type AIMRuntimeRoutingConfig struct {
-	// Enabled publishes the service; false when unset on every layer.
+	// Enabled publishes the service. The default is false.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
-	// GatewayRef is the Gateway to attach to. The highest layer that sets it takes precedence; its fields are not merged.
+	// GatewayRef refers to the Gateway of the route. The most specific config that sets it is used. Its fields are not merged.
 	// +optional
 	GatewayRef *gatewayv1.ParentReference `json:"gatewayRef,omitempty"`
 	// PathTemplate is the path prefix with JSONPath expressions in braces, for
@@ -20,17 +20,17 @@ type AIMRuntimeRoutingConfig struct {
 	// /{namespace}/{uid}.
 	// +optional
 	PathTemplate *string `json:"pathTemplate,omitempty"`
-	// RequestTimeout of the route; the Gateway's own when unset.
+	// RequestTimeout is the timeout of the route. The default is that of the Gateway.
 	// +optional
 	RequestTimeout *metav1.Duration `json:"requestTimeout,omitempty"`
-	// Annotations of the route.
+	// Annotations are the annotations of the route.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // AIMModelConfig is the part of a runtime config about models.
 type AIMModelConfig struct {
-	// AutoDiscovery switches reading of image metadata.
+	// AutoDiscovery enables the discovery of metadata in images.
 	// +optional
 	AutoDiscovery *bool `json:"autoDiscovery,omitempty"`
 }
@@ -41,27 +41,27 @@ type AIMRuntimeConfigLabelPropagationSpec struct {
 	// +kubebuilder:default=false
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
-	// Match lists patterns of label keys; * and ? do not cross a slash.
+	// Match lists patterns of label keys. The wildcards * and ? do not match a slash.
 	// +optional
 	Match []string `json:"match,omitempty"`
 }
 
-// AIMRuntimeConfigCommon are the settings that a namespace config and the
-// cluster config share.
+// AIMRuntimeConfigCommon contains the settings that namespaced configs and
+// cluster configs share.
 type AIMRuntimeConfigCommon struct {
-	// Storage of new volumes.
+	// Storage configures new volumes.
 	// +optional
 	Storage *AIMStorageConfig `json:"storage,omitempty"`
-	// Routing of services.
+	// Routing configures how services are published.
 	// +optional
 	Routing *AIMRuntimeRoutingConfig `json:"routing,omitempty"`
-	// Model settings.
+	// Model configures the discovery of models.
 	// +optional
 	Model *AIMModelConfig `json:"model,omitempty"`
-	// LabelPropagation of owners to children.
+	// LabelPropagation selects the labels that children inherit from their owner.
 	// +optional
 	LabelPropagation *AIMRuntimeConfigLabelPropagationSpec `json:"labelPropagation,omitempty"`
-	// Env of the inference containers.
+	// Env contains environment variables of the inference containers.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -74,19 +74,19 @@ type AIMRuntimeConfigCommon struct {
 	PVCHeadroomPercent *int32 `json:"pvcHeadroomPercent,omitempty"`
 }
 
-// AIMRuntimeConfigStatus is the status of a runtime config.
+// AIMRuntimeConfigStatus is the observed state of a runtime config.
 type AIMRuntimeConfigStatus struct {
-	// ObservedGeneration is the generation that was last seen.
+	// ObservedGeneration is the metadata.generation that the controller last observed.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions of the config.
+	// Conditions are the latest observations of the state of the config.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// AIMRuntimeConfig holds settings for the services of a namespace.
+// AIMRuntimeConfig contains settings for the services of a namespace.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -95,9 +95,9 @@ type AIMRuntimeConfig struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec holds the settings.
+	// Spec contains the settings.
 	Spec AIMRuntimeConfigCommon `json:"spec,omitempty"`
-	// Status of the config.
+	// Status is the observed state of the config.
 	Status AIMRuntimeConfigStatus `json:"status,omitempty"`
 }
 
@@ -107,7 +107,7 @@ type AIMRuntimeConfig struct {
 type AIMRuntimeConfigList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []AIMRuntimeConfig `json:"items"`
 }
 
@@ -120,9 +120,9 @@ type AIMClusterRuntimeConfig struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec holds the settings.
+	// Spec contains the settings.
 	Spec AIMRuntimeConfigCommon `json:"spec,omitempty"`
-	// Status of the config.
+	// Status is the observed state of the config.
 	Status AIMRuntimeConfigStatus `json:"status,omitempty"`
 }
 
@@ -132,6 +132,6 @@ type AIMClusterRuntimeConfig struct {
 type AIMClusterRuntimeConfigList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []AIMClusterRuntimeConfig `json:"items"`
 }

@@ -9,34 +9,34 @@ import (
 // +kubebuilder:validation:XValidation:rule="(has(self.name) ? 1 : 0) + (has(self.image) ? 1 : 0) + (has(self.custom) ? 1 : 0) == 1",message="exactly one of name, image, or custom must be specified"
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="model selection is immutable after creation"
 type AIMServiceModel struct {
-	// Name of a model in the namespace, else of a cluster model.
+	// Name is the name of a model in the namespace, or of a cluster model.
 	// +optional
 	Name *string `json:"name,omitempty"`
-	// Image is the image of the model. The model is created if there is none.
+	// Image is the image of the model. If no model has the image, one is created.
 	// +optional
 	Image *string `json:"image,omitempty"`
-	// Custom describes a model with own weights. The model is created if there is none.
+	// Custom describes a model with custom weights. If the model does not exist, it is created.
 	// +optional
 	Custom *AIMServiceModelCustom `json:"custom,omitempty"`
 }
 
-// AIMServiceModelCustom describes a model with own weights.
+// AIMServiceModelCustom describes a model with custom weights.
 // +kubebuilder:validation:XValidation:rule="size(self.modelSources) >= 1",message="at least one model source must be specified"
 type AIMServiceModelCustom struct {
 	// BaseImage is the image of the inference container.
 	BaseImage string `json:"baseImage"`
-	// ModelSources are the weights.
+	// ModelSources are the locations of the weights.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1
 	ModelSources []AIMModelSource `json:"modelSources"`
-	// Hardware that the model needs.
+	// Hardware is the hardware that the model needs.
 	Hardware AIMHardwareRequirements `json:"hardware"`
 }
 
 // AIMServiceTemplateConfig selects the template of a service.
 type AIMServiceTemplateConfig struct {
-	// Name of a template in the namespace, else of a cluster template; the best
-	// candidate is selected when empty.
+	// Name is the name of a template in the namespace, or of a cluster template. The best
+	// candidate is selected if it is empty.
 	// +optional
 	Name string `json:"name,omitempty"`
 	// AllowUnoptimized allows the selection of preview and unoptimized templates.
@@ -44,7 +44,7 @@ type AIMServiceTemplateConfig struct {
 	AllowUnoptimized bool `json:"allowUnoptimized,omitempty"`
 }
 
-// AIMCachingMode controls whether the cache of a service may be shared.
+// AIMCachingMode states whether the cache of a service can be shared.
 // +kubebuilder:validation:Enum=Dedicated;Shared;Auto;Always;Never
 type AIMCachingMode string
 
@@ -68,31 +68,31 @@ func (m AIMCachingMode) Normalized() AIMCachingMode {
 // AIMServiceCachingConfig configures the cache of the weights.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="caching mode is immutable after creation"
 type AIMServiceCachingConfig struct {
-	// Mode of the cache.
+	// Mode states whether the cache can be shared.
 	// +kubebuilder:default=Shared
 	// +optional
 	Mode AIMCachingMode `json:"mode,omitempty"`
 }
 
-// AIMServiceOverrides override parameters of the template.
+// AIMServiceOverrides overrides parameters of the template.
 type AIMServiceOverrides struct {
 	AIMRuntimeParameters `json:",inline"`
 }
 
 // AIMServiceMetric identifies a metric.
 type AIMServiceMetric struct {
-	// Backend of the metrics.
+	// Backend is the type of the metrics backend.
 	// +kubebuilder:default=opentelemetry
 	// +kubebuilder:validation:Enum=opentelemetry
 	// +optional
 	Backend string `json:"backend,omitempty"`
-	// ServerAddress of the backend.
+	// ServerAddress is the address of the backend.
 	// +optional
 	ServerAddress string `json:"serverAddress,omitempty"`
-	// MetricNames to collect from the pods.
+	// MetricNames are the metrics to collect from the pods.
 	// +optional
 	MetricNames []string `json:"metricNames,omitempty"`
-	// Query for the backend.
+	// Query is the query for the backend.
 	// +optional
 	Query string `json:"query,omitempty"`
 	// OperationOverTime aggregates values: last_one, avg, max, min, rate, count.
@@ -100,100 +100,100 @@ type AIMServiceMetric struct {
 	OperationOverTime string `json:"operationOverTime,omitempty"`
 }
 
-// AIMServiceMetricTarget is the value to keep.
+// AIMServiceMetricTarget is the target value of a metric.
 type AIMServiceMetricTarget struct {
-	// Type of the value.
+	// Type is the type of the target value.
 	// +kubebuilder:validation:Enum=Value;AverageValue;Utilization
 	Type string `json:"type"`
-	// Value over all pods.
+	// Value is the target over all pods.
 	// +optional
 	Value string `json:"value,omitempty"`
-	// AverageValue per pod.
+	// AverageValue is the target for the average of the pods.
 	// +optional
 	AverageValue string `json:"averageValue,omitempty"`
-	// AverageUtilization in percent of the request.
+	// AverageUtilization is the target in percent of the request.
 	// +optional
 	AverageUtilization *int32 `json:"averageUtilization,omitempty"`
 }
 
 // AIMServicePodMetric is a metric of each pod.
 type AIMServicePodMetric struct {
-	// Metric that is measured.
+	// Metric is the metric to measure.
 	Metric *AIMServiceMetric `json:"metric"`
-	// Target to keep.
+	// Target is the target value.
 	Target *AIMServiceMetricTarget `json:"target"`
 }
 
 // AIMServiceMetricsSpec is one metric for autoscaling.
 type AIMServiceMetricsSpec struct {
-	// Type of the metric.
+	// Type is the type of the metric.
 	// +kubebuilder:validation:Enum=PodMetric
 	Type string `json:"type"`
-	// PodMetric of the type PodMetric.
+	// PodMetric is the metric of the type PodMetric.
 	// +optional
 	PodMetric *AIMServicePodMetric `json:"podmetric,omitempty"`
 }
 
 // AIMServiceAutoScaling configures autoscaling.
 type AIMServiceAutoScaling struct {
-	// Metrics to scale by.
+	// Metrics are the metrics for autoscaling.
 	// +optional
 	Metrics []AIMServiceMetricsSpec `json:"metrics,omitempty"`
 }
 
-// AIMServiceSpec describes a running model.
+// AIMServiceSpec is the desired state of a service.
 type AIMServiceSpec struct {
-	// Model to run.
+	// Model selects the model.
 	Model AIMServiceModel `json:"model"`
-	// Template to run it with.
+	// Template selects the template.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="template selection is immutable after creation"
 	// +optional
 	Template AIMServiceTemplateConfig `json:"template,omitempty"`
-	// Caching of the weights.
+	// Caching configures the cache of the weights.
 	// +optional
 	Caching *AIMServiceCachingConfig `json:"caching,omitempty"`
-	// CacheModel is deprecated and ignored: use caching.
+	// CacheModel is deprecated and ignored. Use caching.
 	// +optional
 	CacheModel *bool `json:"cacheModel,omitempty"`
-	// Replicas without autoscaling.
+	// Replicas is the number of replicas without autoscaling.
 	// +kubebuilder:default=1
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
-	// MinReplicas turns autoscaling on; 1 when it is on and this is unset.
+	// MinReplicas is the minimum number of replicas and enables autoscaling. The default is 1.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
-	// MaxReplicas turns autoscaling on; the minimum when unset.
+	// MaxReplicas is the maximum number of replicas and enables autoscaling. The default is minReplicas.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
-	// AutoScaling turns autoscaling on.
+	// AutoScaling enables autoscaling by metrics.
 	// +optional
 	AutoScaling *AIMServiceAutoScaling `json:"autoScaling,omitempty"`
-	// RuntimeConfigName is the runtime config; `default` when empty.
+	// RuntimeConfigName is the name of the runtime config. The default is "default".
 	// +optional
 	RuntimeConfigName string `json:"runtimeConfigName,omitempty"`
-	// Resources of the inference container override those of the template.
+	// Resources are the requests and limits of the inference container. They override those of the template.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// Overrides of the template.
+	// Overrides overrides parameters of the template.
 	// +optional
 	Overrides *AIMServiceOverrides `json:"overrides,omitempty"`
-	// Env of the inference container, over every other layer.
+	// Env contains environment variables of the inference container. They override those of all other sources.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// Storage of new volumes.
+	// Storage configures new volumes.
 	// +optional
 	Storage *AIMStorageConfig `json:"storage,omitempty"`
-	// Routing of the service.
+	// Routing configures how the service is published.
 	// +optional
 	Routing *AIMRuntimeRoutingConfig `json:"routing,omitempty"`
-	// ImagePullSecrets of the inference pods.
+	// ImagePullSecrets name the Secrets for pulling the images of the inference pods.
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// ServiceAccountName of the inference pods.
+	// ServiceAccountName is the name of the ServiceAccount of the inference pods.
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
@@ -220,9 +220,9 @@ type AIMService struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec of the service.
+	// Spec is the desired state of the service.
 	Spec AIMServiceSpec `json:"spec,omitempty"`
-	// Status of the service.
+	// Status is the observed state of the service.
 	Status AIMServiceStatus `json:"status,omitempty"`
 }
 
@@ -232,6 +232,6 @@ type AIMService struct {
 type AIMServiceList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []AIMService `json:"items"`
 }

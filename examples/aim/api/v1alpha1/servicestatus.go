@@ -9,7 +9,7 @@ import (
 // +kubebuilder:validation:Enum=Pending;Starting;Running;Degraded;Failed
 type AIMServiceState string
 
-// AIMServiceCacheStatus is the cache of a service.
+// AIMServiceCacheStatus is the observed state of a service's cache.
 type AIMServiceCacheStatus struct {
 	// TemplateCacheRef is the cache in use.
 	// +optional
@@ -19,38 +19,38 @@ type AIMServiceCacheStatus struct {
 	RetryAttempts int `json:"retryAttempts,omitempty"`
 }
 
-// AIMServiceRoutingStatus is the route of a service.
+// AIMServiceRoutingStatus is the observed state of a service's route.
 type AIMServiceRoutingStatus struct {
-	// Path prefix under which the service is published.
+	// Path is the path prefix of the service.
 	// +optional
 	Path string `json:"path,omitempty"`
 }
 
 // AIMServiceRuntimeStatus contains the numbers of replicas.
 type AIMServiceRuntimeStatus struct {
-	// MinReplicas of the autoscaler.
+	// MinReplicas is the minimum number of replicas of the autoscaler.
 	// +optional
 	MinReplicas int32 `json:"minReplicas,omitempty"`
-	// MaxReplicas of the autoscaler.
+	// MaxReplicas is the maximum number of replicas of the autoscaler.
 	// +optional
 	MaxReplicas int32 `json:"maxReplicas,omitempty"`
-	// CurrentReplicas that exist.
+	// CurrentReplicas is the number of existing replicas.
 	// +optional
 	CurrentReplicas int32 `json:"currentReplicas,omitempty"`
-	// DesiredReplicas of the autoscaler.
+	// DesiredReplicas is the number of replicas that the autoscaler requests.
 	// +optional
 	DesiredReplicas int32 `json:"desiredReplicas,omitempty"`
-	// Replicas for people: n, or current/desired (min-max).
+	// Replicas shows the replicas as human-readable text: n, or current/desired (min-max).
 	// +optional
 	Replicas string `json:"replicas,omitempty"`
 }
 
-// AIMServiceStatus is the state of a service.
+// AIMServiceStatus is the observed state of a service.
 type AIMServiceStatus struct {
-	// ObservedGeneration is the generation that was last seen.
+	// ObservedGeneration is the metadata.generation that the controller last observed.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions of the service.
+	// Conditions are the latest observations of the state of the service.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -64,14 +64,14 @@ type AIMServiceStatus struct {
 	// ResolvedTemplate is the template in use.
 	// +optional
 	ResolvedTemplate *AIMResolvedReference `json:"resolvedTemplate,omitempty"`
-	// Cache in use.
+	// Cache describes the cache in use.
 	// +optional
 	Cache *AIMServiceCacheStatus `json:"cache,omitempty"`
-	// Status is the state as a single word.
+	// Status summarizes the conditions in one word.
 	// +kubebuilder:default=Pending
 	// +optional
 	Status AIMServiceState `json:"status,omitempty"`
-	// Routing of the service.
+	// Routing describes the route of the service.
 	// +optional
 	Routing *AIMServiceRoutingStatus `json:"routing,omitempty"`
 	// Runtime contains the numbers of replicas.

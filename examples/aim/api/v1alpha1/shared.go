@@ -36,18 +36,18 @@ const (
 
 // AIMResolvedReference names an object that a controller chose.
 type AIMResolvedReference struct {
-	// Name of the object.
+	// Name is the name of the object.
 	Name string `json:"name,omitempty"`
-	// Namespace of the object; empty for one of cluster scope.
+	// Namespace is the namespace of the object. It is empty for a cluster-scoped object.
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
-	// Scope in which the object was found.
+	// Scope is the scope in which the object was found.
 	// +optional
 	Scope AIMResolutionScope `json:"scope,omitempty"`
-	// Kind of the object.
+	// Kind is the kind of the object.
 	// +optional
 	Kind string `json:"kind,omitempty"`
-	// UID of the object.
+	// UID is the UID of the object.
 	// +optional
 	UID types.UID `json:"uid,omitempty"`
 }
@@ -79,36 +79,36 @@ type AIMPrecision string
 // +kubebuilder:validation:Enum=optimized;preview;unoptimized
 type AIMProfileType string
 
-// The profile types, best first.
+// The profile types, from the most to the least optimized.
 const (
 	AIMProfileTypeOptimized   AIMProfileType = "optimized"
 	AIMProfileTypePreview     AIMProfileType = "preview"
 	AIMProfileTypeUnoptimized AIMProfileType = "unoptimized"
 )
 
-// AIMHardwareRequirements is the hardware that a profile needs.
+// AIMHardwareRequirements describes the hardware that a profile needs.
 // +kubebuilder:validation:XValidation:rule="has(self.gpu) || has(self.cpu)",message="at least one of gpu or cpu must be specified"
 type AIMHardwareRequirements struct {
-	// GPU that is needed; none when unset.
+	// GPU describes the required GPUs. By default, no GPU is required.
 	// +optional
 	GPU *AIMGpuRequirements `json:"gpu,omitempty"`
-	// CPU that is needed; the defaults of the controller when unset.
+	// CPU describes the required CPUs. The controller sets the default.
 	// +optional
 	CPU *AIMCpuRequirements `json:"cpu,omitempty"`
 }
 
-// AIMGpuRequirements are the GPUs that a profile needs.
+// AIMGpuRequirements describes the GPUs that a profile needs.
 // +kubebuilder:validation:XValidation:rule="!(has(self.model) && size(self.model) > 0 && has(self.minVram))",message="model and minVram are mutually exclusive; specify either a specific GPU model OR a minimum VRAM requirement, not both"
 type AIMGpuRequirements struct {
-	// Requests is the number of GPUs; 0 or unset means none.
+	// Requests is the number of GPUs. The default is 0.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	Requests int32 `json:"requests,omitempty"`
-	// Model of the GPU, for example MI300X; any when empty.
+	// Model is the GPU model, for example MI300X. By default, all models match.
 	// +kubebuilder:validation:MaxLength=64
 	// +optional
 	Model string `json:"model,omitempty"`
-	// MinVRAM is the memory that each GPU must have at least.
+	// MinVRAM is the minimum memory of each GPU.
 	// +optional
 	MinVRAM *resource.Quantity `json:"minVram,omitempty"`
 	// ResourceName is the extended resource that is requested.
@@ -117,27 +117,27 @@ type AIMGpuRequirements struct {
 	ResourceName string `json:"resourceName,omitempty"`
 }
 
-// AIMCpuRequirements are the CPUs that a profile needs.
+// AIMCpuRequirements describes the CPUs that a profile needs.
 type AIMCpuRequirements struct {
 	// Requests is the CPU request.
 	Requests resource.Quantity `json:"requests"`
-	// Limits is the CPU limit; none when unset.
+	// Limits is the CPU limit. By default, there is no limit.
 	// +optional
 	Limits *resource.Quantity `json:"limits,omitempty"`
 }
 
 // AIMModelSource is a location of a model's weights.
 type AIMModelSource struct {
-	// ModelID is the name of the model as {organisation}/{name}.
+	// ModelID is the name of the model in the form {organisation}/{name}.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9_-]+/[a-zA-Z0-9._-]+$`
 	ModelID string `json:"modelId"`
-	// SourceURI is the location of the weights: hf:// or s3://.
+	// SourceURI is the location of the weights: an hf:// or s3:// URI.
 	// +kubebuilder:validation:Pattern=`^(hf|s3)://[^ \t\r\n]+$`
 	SourceURI string `json:"sourceUri"`
-	// Size of the weights; found out when unset.
+	// Size is the size of the weights. By default, it is determined from the source.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
-	// Env of the download, for example tokens.
+	// Env contains environment variables of the download container, for example tokens.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -6,17 +6,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AIMRuntimeParameters are the target of a profile. They are immutable.
+// AIMRuntimeParameters describes the target of a profile. It is immutable.
 type AIMRuntimeParameters struct {
-	// Metric that the profile is tuned for.
+	// Metric is the metric that the profile optimizes.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="metric is immutable"
 	// +optional
 	Metric *AIMMetric `json:"metric,omitempty"`
-	// Precision of the profile.
+	// Precision is the number format of the profile.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="precision is immutable"
 	// +optional
 	Precision *AIMPrecision `json:"precision,omitempty"`
-	// Hardware that the profile needs.
+	// Hardware is the hardware that the profile needs.
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="hardware is immutable"
 	// +optional
 	Hardware *AIMHardwareRequirements `json:"hardware,omitempty"`
@@ -31,28 +31,28 @@ type AIMServiceTemplateSpecCommon struct {
 
 	AIMRuntimeParameters `json:",inline"`
 
-	// RuntimeConfigName is the runtime config; `default` when empty.
+	// RuntimeConfigName is the name of the runtime config. The default is "default".
 	// +optional
 	RuntimeConfigName string `json:"runtimeConfigName,omitempty"`
-	// ImagePullSecrets for the image.
+	// ImagePullSecrets name the Secrets with credentials for the image.
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// ServiceAccountName of jobs.
+	// ServiceAccountName is the name of the ServiceAccount of jobs.
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
-	// Resources of the inference container, over the defaults.
+	// Resources are the requests and limits of the inference container. They override the defaults.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// ModelSources are the weights; discovered when unset.
+	// ModelSources are the locations of the weights. By default, they are discovered from the image.
 	// +optional
 	ModelSources []AIMModelSource `json:"modelSources,omitempty"`
-	// ProfileID of the profile in the image.
+	// ProfileID is the ID of the profile in the image.
 	// +optional
 	ProfileID string `json:"profileId,omitempty"`
-	// Type of the profile.
+	// Type is the degree of optimization of the profile.
 	// +optional
 	Type *AIMProfileType `json:"type,omitempty"`
-	// Env of the inference container.
+	// Env contains environment variables of the inference container.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -65,59 +65,59 @@ type AIMTemplateCachingConfig struct {
 	// +kubebuilder:default=false
 	// +optional
 	Enabled bool `json:"enabled,omitempty"`
-	// Env of the download.
+	// Env contains environment variables of the download container.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Env []corev1.EnvVar `json:"env,omitempty"`
 }
 
-// AIMServiceTemplateSpec describes a template of a namespace.
+// AIMServiceTemplateSpec is the desired state of a namespaced template.
 type AIMServiceTemplateSpec struct {
 	AIMServiceTemplateSpecCommon `json:",inline"`
 
-	// Caching of the weights.
+	// Caching configures the cache of the weights.
 	// +optional
 	Caching *AIMTemplateCachingConfig `json:"caching,omitempty"`
 }
 
-// AIMClusterServiceTemplateSpec describes a template of the cluster.
+// AIMClusterServiceTemplateSpec is the desired state of a cluster template.
 type AIMClusterServiceTemplateSpec struct {
 	AIMServiceTemplateSpecCommon `json:",inline"`
 }
 
 // AIMProfileMetadata describes a profile.
 type AIMProfileMetadata struct {
-	// Engine of the profile.
+	// Engine is the inference engine of the profile.
 	// +optional
 	Engine string `json:"engine,omitempty"`
-	// GPU model of the profile.
+	// GPU is the GPU model of the profile.
 	// +optional
 	GPU string `json:"gpu,omitempty"`
-	// GPUCount of the profile.
+	// GPUCount is the number of GPUs of the profile.
 	// +optional
 	GPUCount int32 `json:"gpuCount,omitempty"`
-	// Metric that the profile is tuned for.
+	// Metric is the metric that the profile optimizes.
 	// +optional
 	Metric AIMMetric `json:"metric,omitempty"`
-	// Precision of the profile.
+	// Precision is the number format of the profile.
 	// +optional
 	Precision AIMPrecision `json:"precision,omitempty"`
-	// Type of the profile.
+	// Type is the degree of optimization of the profile.
 	// +optional
 	Type AIMProfileType `json:"type,omitempty"`
 }
 
 // AIMProfile is the profile of a template, as discovered from the image.
 type AIMProfile struct {
-	// EngineArgs of the profile.
+	// EngineArgs are the arguments of the engine.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	EngineArgs *apiextensionsv1.JSON `json:"engine_args,omitempty"`
-	// EnvVars of the profile.
+	// EnvVars are the environment variables of the profile.
 	// +optional
 	EnvVars map[string]string `json:"env_vars,omitempty"`
-	// Metadata of the profile.
+	// Metadata describes the profile.
 	// +optional
 	Metadata AIMProfileMetadata `json:"metadata,omitempty"`
 	// OriginalDiscoveryOutput is the raw output of the discovery.
@@ -126,28 +126,28 @@ type AIMProfile struct {
 	OriginalDiscoveryOutput *apiextensionsv1.JSON `json:"originalDiscoveryOutput,omitempty"`
 }
 
-// AIMDiscoveryState counts the attempts of a discovery.
+// AIMDiscoveryState records the attempts of a discovery.
 type AIMDiscoveryState struct {
-	// Attempts so far.
+	// Attempts is the number of attempts.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
-	// LastAttemptTime is when the last one started.
+	// LastAttemptTime is the start time of the last attempt.
 	// +optional
 	LastAttemptTime *metav1.Time `json:"lastAttemptTime,omitempty"`
-	// LastFailureReason of the last one.
+	// LastFailureReason is the reason why the last attempt failed.
 	// +optional
 	LastFailureReason string `json:"lastFailureReason,omitempty"`
-	// SpecHash of the template that was tried.
+	// SpecHash is the hash of the template's spec at the last attempt.
 	// +optional
 	SpecHash string `json:"specHash,omitempty"`
 }
 
-// AIMServiceTemplateStatus is the state of a template.
+// AIMServiceTemplateStatus is the observed state of a template.
 type AIMServiceTemplateStatus struct {
-	// ObservedGeneration is the generation that was last seen.
+	// ObservedGeneration is the metadata.generation that the controller last observed.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions of the template.
+	// Conditions are the latest observations of the state of the template.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -164,32 +164,32 @@ type AIMServiceTemplateStatus struct {
 	// ResolvedHardware is the hardware that the profile needs.
 	// +optional
 	ResolvedHardware *AIMHardwareRequirements `json:"resolvedHardware,omitempty"`
-	// ResolvedNodeAffinity places the inference pods.
+	// ResolvedNodeAffinity is the node affinity of the inference pods.
 	// +optional
 	ResolvedNodeAffinity *corev1.NodeAffinity `json:"resolvedNodeAffinity,omitempty"`
-	// HardwareSummary for people.
+	// HardwareSummary describes the required hardware as human-readable text.
 	// +optional
 	HardwareSummary string `json:"hardwareSummary,omitempty"`
-	// Status is the state as a single word.
+	// Status summarizes the conditions in one word.
 	// +kubebuilder:default=Pending
 	// +kubebuilder:validation:Enum=Pending;Progressing;Ready;Degraded;Failed;NotAvailable
 	// +optional
 	Status AIMStatus `json:"status,omitempty"`
-	// ModelSources are the weights that were found.
+	// ModelSources are the discovered locations of the weights.
 	// +optional
 	ModelSources []AIMModelSource `json:"modelSources,omitempty"`
-	// Profile that was found.
+	// Profile is the discovered profile.
 	// +optional
 	Profile *AIMProfile `json:"profile,omitempty"`
-	// DiscoveryJob is the job that looks into the image.
+	// DiscoveryJob refers to the Job that reads the image.
 	// +optional
 	DiscoveryJob *AIMResolvedReference `json:"discoveryJob,omitempty"`
-	// Discovery counts the attempts.
+	// Discovery records the attempts of the discovery.
 	// +optional
 	Discovery *AIMDiscoveryState `json:"discovery,omitempty"`
 }
 
-// AIMServiceTemplate is one way to run a model, in a namespace.
+// AIMServiceTemplate describes how a model runs, for the services of a namespace.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -203,9 +203,9 @@ type AIMServiceTemplate struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec of the template.
+	// Spec is the desired state of the template.
 	Spec AIMServiceTemplateSpec `json:"spec,omitempty"`
-	// Status of the template.
+	// Status is the observed state of the template.
 	Status AIMServiceTemplateStatus `json:"status,omitempty"`
 }
 
@@ -218,11 +218,11 @@ func (t *AIMServiceTemplate) IsReady() bool { return t != nil && t.Status.Status
 type AIMServiceTemplateList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []AIMServiceTemplate `json:"items"`
 }
 
-// AIMClusterServiceTemplate is one way to run a model, for every namespace.
+// AIMClusterServiceTemplate describes how a model runs, for the services of all namespaces.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -236,9 +236,9 @@ type AIMClusterServiceTemplate struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec of the template.
+	// Spec is the desired state of the template.
 	Spec AIMClusterServiceTemplateSpec `json:"spec,omitempty"`
-	// Status of the template.
+	// Status is the observed state of the template.
 	Status AIMServiceTemplateStatus `json:"status,omitempty"`
 }
 
@@ -248,6 +248,6 @@ type AIMClusterServiceTemplate struct {
 type AIMClusterServiceTemplateList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []AIMClusterServiceTemplate `json:"items"`
 }

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AIMTemplateCacheMode controls whether a cache may be used by several services.
+// AIMTemplateCacheMode states whether several services can use a cache.
 // +kubebuilder:validation:Enum=Dedicated;Shared
 type AIMTemplateCacheMode string
 
@@ -26,34 +26,34 @@ const (
 	AIMServiceTemplateScopeUnknown   AIMServiceTemplateScope = "Unknown"
 )
 
-// AIMTemplateCacheSpec describes a cache.
+// AIMTemplateCacheSpec is the desired state of a cache.
 type AIMTemplateCacheSpec struct {
-	// TemplateName is the template whose weights are cached.
+	// TemplateName is the name of the template whose weights are cached.
 	// +kubebuilder:validation:MinLength=1
 	TemplateName string `json:"templateName"`
-	// TemplateScope is the scope of that template.
+	// TemplateScope is the scope of the template.
 	TemplateScope AIMServiceTemplateScope `json:"templateScope"`
-	// Env of the download.
+	// Env contains environment variables of the download container.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// ImagePullSecrets of the download.
+	// ImagePullSecrets name the Secrets for pulling the download image.
 	// +optional
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// StorageClassName of the volumes.
+	// StorageClassName is the storage class of the volumes.
 	// +optional
 	StorageClassName string `json:"storageClassName,omitempty"`
 	// DownloadImage is the image of the download.
 	// +optional
 	DownloadImage string `json:"downloadImage,omitempty"`
-	// ModelSources are the weights.
+	// ModelSources are the locations of the weights.
 	// +optional
 	ModelSources []AIMModelSource `json:"modelSources,omitempty"`
-	// RuntimeConfigName is the runtime config; `default` when empty.
+	// RuntimeConfigName is the name of the runtime config. The default is "default".
 	// +optional
 	RuntimeConfigName string `json:"runtimeConfigName,omitempty"`
-	// Mode controls whether several services may use the cache.
+	// Mode states whether several services can use the cache.
 	// +kubebuilder:default=Shared
 	// +optional
 	Mode AIMTemplateCacheMode `json:"mode,omitempty"`
@@ -61,28 +61,28 @@ type AIMTemplateCacheSpec struct {
 
 // AIMResolvedArtifact is an artifact that a cache uses.
 type AIMResolvedArtifact struct {
-	// UID of the artifact.
+	// UID is the UID of the artifact.
 	UID string `json:"uid"`
-	// Name of the artifact.
+	// Name is the name of the artifact.
 	Name string `json:"name"`
 	// Model is the model of the weights.
 	Model string `json:"model"`
-	// Status of the artifact.
+	// Status is the observed state of the artifact.
 	Status AIMStatus `json:"status"`
-	// PersistentVolumeClaim that holds the weights.
+	// PersistentVolumeClaim is the name of the claim that contains the weights.
 	// +optional
 	PersistentVolumeClaim string `json:"persistentVolumeClaim,omitempty"`
-	// MountPoint in the inference container; derived from the model when empty.
+	// MountPoint is the path in the inference container. By default, it is derived from the model.
 	// +optional
 	MountPoint string `json:"mountPoint,omitempty"`
 }
 
-// AIMTemplateCacheStatus is the state of a cache.
+// AIMTemplateCacheStatus is the observed state of a cache.
 type AIMTemplateCacheStatus struct {
-	// ObservedGeneration is the generation that was last seen.
+	// ObservedGeneration is the metadata.generation that the controller last observed.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions of the cache.
+	// Conditions are the latest observations of the state of the cache.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -90,7 +90,7 @@ type AIMTemplateCacheStatus struct {
 	// ResolvedRuntimeConfig is the runtime config in use.
 	// +optional
 	ResolvedRuntimeConfig *AIMResolvedReference `json:"resolvedRuntimeConfig,omitempty"`
-	// Status is the state as a single word.
+	// Status summarizes the conditions in one word.
 	// +kubebuilder:default=Pending
 	// +kubebuilder:validation:Enum=Pending;Progressing;Ready;Failed;Degraded;NotAvailable
 	// +optional
@@ -98,12 +98,12 @@ type AIMTemplateCacheStatus struct {
 	// ResolvedTemplateKind is the kind of the template.
 	// +optional
 	ResolvedTemplateKind string `json:"resolvedTemplateKind,omitempty"`
-	// Artifacts in use, by model.
+	// Artifacts are the artifacts in use, keyed by model.
 	// +optional
 	Artifacts map[string]AIMResolvedArtifact `json:"artifacts,omitempty"`
 }
 
-// AIMTemplateCache holds the weights of a template on volumes.
+// AIMTemplateCache stores the weights of a template on volumes.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -117,9 +117,9 @@ type AIMTemplateCache struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec of the cache.
+	// Spec is the desired state of the cache.
 	Spec AIMTemplateCacheSpec `json:"spec,omitempty"`
-	// Status of the cache.
+	// Status is the observed state of the cache.
 	Status AIMTemplateCacheStatus `json:"status,omitempty"`
 }
 
@@ -132,6 +132,6 @@ func (c *AIMTemplateCache) IsReady() bool { return c != nil && c.Status.Status =
 type AIMTemplateCacheList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []AIMTemplateCache `json:"items"`
 }

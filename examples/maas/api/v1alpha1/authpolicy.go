@@ -2,14 +2,14 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MaaSAuthPolicySpec grants subjects the use of models.
+// MaaSAuthPolicySpec is the desired state of a policy: models and the subjects that may use them.
 type MaaSAuthPolicySpec struct {
-	// ModelRefs are the models.
+	// ModelRefs are the models that the subjects may use.
 	// +kubebuilder:validation:MinItems=1
 	ModelRefs []ModelRef `json:"modelRefs"`
-	// Subjects may use them; any match is enough.
+	// Subjects are the users and groups that may use the models. A user must match one of them.
 	Subjects SubjectSpec `json:"subjects"`
-	// MeteringMetadata attributes the usage.
+	// MeteringMetadata attributes the usage to an organization and a cost center.
 	// +optional
 	MeteringMetadata *Attribution `json:"meteringMetadata,omitempty"`
 }
@@ -18,10 +18,10 @@ type MaaSAuthPolicySpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="size(self.groups) > 0 || size(self.users) > 0",message="at least one group or user must be specified in subjects"
 type SubjectSpec struct {
-	// Groups of users.
+	// Groups are groups of users.
 	// +optional
 	Groups []GroupReference `json:"groups,omitempty"`
-	// Users by name.
+	// Users are names of users.
 	// +optional
 	Users []string `json:"users,omitempty"`
 }
@@ -33,22 +33,22 @@ type AuthPolicyRefStatus struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Model string `json:"model"`
-	// ModelNamespace is its namespace.
+	// ModelNamespace is the namespace of the MaaSModelRef.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ModelNamespace string `json:"modelNamespace"`
 }
 
-// MaaSAuthPolicyStatus is the state of a policy.
+// MaaSAuthPolicyStatus is the observed state of a policy.
 type MaaSAuthPolicyStatus struct {
-	// Phase is the state as a single word.
+	// Phase summarizes the conditions in one word.
 	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
-	// AuthPolicies are the generated ones.
+	// AuthPolicies are the states of the generated AuthPolicies.
 	// +optional
 	AuthPolicies []AuthPolicyRefStatus `json:"authPolicies,omitempty"`
-	// Conditions in detail.
+	// Conditions are the latest observations of the state of the object.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
@@ -78,6 +78,6 @@ type MaaSAuthPolicy struct {
 type MaaSAuthPolicyList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []MaaSAuthPolicy `json:"items"`
 }

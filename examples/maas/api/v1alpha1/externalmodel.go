@@ -7,11 +7,11 @@ import (
 
 // ExternalModelSpec describes the provider of a model.
 type ExternalModelSpec struct {
-	// Provider is the provider whose API the model has.
+	// Provider is the provider of the model, which determines the API.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Provider string `json:"provider"`
-	// TargetModel is the provider's name of the model.
+	// TargetModel is the name of the model at the provider.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	TargetModel string `json:"targetModel"`
@@ -24,26 +24,26 @@ type ExternalModelSpec struct {
 	CredentialRef CredentialReference `json:"credentialRef"`
 }
 
-// CredentialReference names a Secret of the namespace.
+// CredentialReference refers to a Secret in the same namespace.
 type CredentialReference struct {
-	// Name of the Secret.
+	// Name is the name of the Secret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
 }
 
-// ExternalModelStatus is the state of an ExternalModel.
+// ExternalModelStatus is the observed state of an ExternalModel.
 type ExternalModelStatus struct {
-	// Phase is the state as a single word.
+	// Phase summarizes the conditions in one word.
 	// +kubebuilder:validation:Enum=Pending;Ready;Failed
 	// +optional
 	Phase ModelPhase `json:"phase,omitempty"`
-	// Conditions in detail.
+	// Conditions are the latest observations of the state of the object.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// SetState stores the state as a phase.
+// SetState stores the state as the phase.
 func (o *ExternalModel) SetState(state health.State) {
 	switch {
 	case state == health.Ready:
@@ -82,6 +82,6 @@ type ExternalModel struct {
 type ExternalModelList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []ExternalModel `json:"items"`
 }

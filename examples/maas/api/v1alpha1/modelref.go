@@ -8,21 +8,21 @@ const (
 	BackendExternalModel       = "ExternalModel"
 )
 
-// MaaSModelRefSpec names the backend of a model.
+// MaaSModelRefSpec is the desired state of a MaaSModelRef.
 type MaaSModelRefSpec struct {
-	// ModelRef names the models.
+	// ModelRef refers to the backend of the model.
 	ModelRef ModelReference `json:"modelRef"`
 	// EndpointOverride replaces the endpoint that would be found.
 	// +optional
 	EndpointOverride string `json:"endpointOverride,omitempty"`
 }
 
-// ModelReference names a backend in the same namespace.
+// ModelReference refers to a backend in the same namespace.
 type ModelReference struct {
-	// Kind of the models.
+	// Kind is the kind of the backend.
 	// +kubebuilder:validation:Enum=LLMInferenceService;ExternalModel
 	Kind string `json:"kind"`
-	// Name of the models.
+	// Name is the name of the backend.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
@@ -38,22 +38,22 @@ const (
 	ModelFailed  ModelPhase = "Failed"
 )
 
-// MaaSModelRefStatus is the state of a model.
+// MaaSModelRefStatus is the observed state of a MaaSModelRef.
 type MaaSModelRefStatus struct {
-	// Phase is the state as a single word.
+	// Phase summarizes the conditions in one word.
 	// +kubebuilder:validation:Enum=Pending;Ready;Unhealthy;Failed
 	// +optional
 	Phase ModelPhase `json:"phase,omitempty"`
 	// Endpoint is the URL of the model.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
-	// HTTPRouteName is the name of the route to the model.
+	// HTTPRouteName is the name of the HTTPRoute to the model.
 	// +optional
 	HTTPRouteName string `json:"httpRouteName,omitempty"`
-	// HTTPRouteNamespace is the namespace of that route.
+	// HTTPRouteNamespace is the namespace of the HTTPRoute.
 	// +optional
 	HTTPRouteNamespace string `json:"httpRouteNamespace,omitempty"`
-	// HTTPRouteGatewayName is the Gateway of that route.
+	// HTTPRouteGatewayName is the name of the Gateway of the HTTPRoute.
 	// +optional
 	HTTPRouteGatewayName string `json:"httpRouteGatewayName,omitempty"`
 	// HTTPRouteGatewayNamespace is the namespace of that Gateway.
@@ -62,7 +62,7 @@ type MaaSModelRefStatus struct {
 	// HTTPRouteHostnames are the hostnames of the route.
 	// +optional
 	HTTPRouteHostnames []string `json:"httpRouteHostnames,omitempty"`
-	// Conditions in detail.
+	// Conditions are the latest observations of the state of the object.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
@@ -94,6 +94,6 @@ type MaaSModelRef struct {
 type MaaSModelRefList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []MaaSModelRef `json:"items"`
 }

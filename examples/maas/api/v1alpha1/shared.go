@@ -5,7 +5,7 @@ import "k8s.io/apimachinery/pkg/types"
 // Phase is the state of a subscription or an auth policy as a single word.
 type Phase string
 
-// The phases.
+// The phases of an object.
 const (
 	PhasePending  Phase = "Pending"
 	PhaseActive   Phase = "Active"
@@ -18,7 +18,7 @@ const (
 // +kubebuilder:validation:Enum=Reconciled;ReconcileFailed;PartialFailure;Valid;NotFound;GetFailed;Accepted;AcceptedEnforced;NotAccepted;Enforced;NotEnforced;BackendNotReady;ConditionsNotFound;Unknown
 type Reason string
 
-// The reasons.
+// The reasons for the state of a referenced object.
 const (
 	ReasonReconciled         Reason = "Reconciled"
 	ReasonReconcileFailed    Reason = "ReconcileFailed"
@@ -37,11 +37,11 @@ const (
 
 // ModelRef names a MaaSModelRef.
 type ModelRef struct {
-	// Name of the MaaSModelRef.
+	// Name is the name of the MaaSModelRef.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
-	// Namespace of the MaaSModelRef.
+	// Namespace is the namespace of the MaaSModelRef.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace"`
@@ -54,38 +54,38 @@ func (r ModelRef) Key() types.NamespacedName {
 
 // GroupReference names a group of users.
 type GroupReference struct {
-	// Name of the group.
+	// Name is the name of the group.
 	Name string `json:"name"`
 }
 
 // ResourceRefStatus is the state of something that is referenced or generated.
 type ResourceRefStatus struct {
-	// Name of the object.
+	// Name is the name of the object.
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// Namespace of the object.
+	// Namespace is the namespace of the object.
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace"`
-	// Ready reports whether it is valid and works.
+	// Ready reports whether the object is valid and works.
 	Ready bool `json:"ready"`
-	// Reason is the reason as a single word.
+	// Reason is a one-word reason for the value of ready.
 	// +optional
 	Reason Reason `json:"reason,omitempty"`
-	// Message for people.
+	// Message is a human-readable explanation.
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Message string `json:"message,omitempty"`
 }
 
-// Attribution contains the recipient of the usage.
+// Attribution states to whom usage is attributed.
 type Attribution struct {
-	// OrganizationID for metering and billing.
+	// OrganizationID identifies the organization for metering and billing.
 	// +optional
 	OrganizationID string `json:"organizationId,omitempty"`
-	// CostCenter for usage.
+	// CostCenter is the cost center that usage is charged to.
 	// +optional
 	CostCenter string `json:"costCenter,omitempty"`
-	// Labels for tracking and metrics.
+	// Labels are additional labels for tracking and metrics.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 }

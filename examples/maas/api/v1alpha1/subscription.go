@@ -2,17 +2,17 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MaaSSubscriptionSpec grants subjects numbers of tokens of models.
+// MaaSSubscriptionSpec is the desired state of a subscription: users, models and token limits.
 type MaaSSubscriptionSpec struct {
 	// Owner are the users of the subscription.
 	Owner OwnerSpec `json:"owner"`
-	// ModelRefs are the models and their limits.
+	// ModelRefs are the models of the subscription with their token limits.
 	// +kubebuilder:validation:MinItems=1
 	ModelRefs []ModelSubscriptionRef `json:"modelRefs"`
-	// TokenMetadata attributes the usage.
+	// TokenMetadata attributes the usage to an organization and a cost center.
 	// +optional
 	TokenMetadata *Attribution `json:"tokenMetadata,omitempty"`
-	// Priority chooses among several subscriptions of a user; higher wins.
+	// Priority selects one of several subscriptions of a user. The highest priority is selected.
 	// +kubebuilder:default=0
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
@@ -20,10 +20,10 @@ type MaaSSubscriptionSpec struct {
 
 // OwnerSpec lists the users of a subscription.
 type OwnerSpec struct {
-	// Groups of users.
+	// Groups are groups of users.
 	// +optional
 	Groups []GroupReference `json:"groups,omitempty"`
-	// Users by name.
+	// Users are names of users.
 	// +optional
 	Users []string `json:"users,omitempty"`
 }
@@ -31,10 +31,10 @@ type OwnerSpec struct {
 // ModelSubscriptionRef is a model with its limits.
 type ModelSubscriptionRef struct {
 	ModelRef `json:",inline"`
-	// TokenRateLimits hold together.
+	// TokenRateLimits are the limits for tokens. All of them apply.
 	// +kubebuilder:validation:MinItems=1
 	TokenRateLimits []TokenRateLimit `json:"tokenRateLimits"`
-	// BillingRate is the price of a token.
+	// BillingRate is the price of the model's tokens.
 	// +optional
 	BillingRate *BillingRate `json:"billingRate,omitempty"`
 }
@@ -45,7 +45,7 @@ type TokenRateLimit struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000
 	Limit int64 `json:"limit"`
-	// Window is the time, such as 30s, 5m or 24h.
+	// Window is the time window of the limit, such as 30s, 5m or 24h.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=5
 	// +kubebuilder:validation:Pattern=`^[1-9]\d{0,3}(s|m|h)$`
@@ -67,24 +67,24 @@ type TokenRateLimitStatus struct {
 	Model string `json:"model"`
 }
 
-// MaaSSubscriptionStatus is the state of a subscription.
+// MaaSSubscriptionStatus is the observed state of a subscription.
 type MaaSSubscriptionStatus struct {
-	// Phase is the state as a single word.
+	// Phase summarizes the conditions in one word.
 	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
-	// ModelRefStatuses are the states of the models.
+	// ModelRefStatuses are the states of the referenced models.
 	// +optional
 	ModelRefStatuses []ResourceRefStatus `json:"modelRefStatuses,omitempty"`
 	// TokenRateLimitStatuses are the states of the generated policies.
 	// +optional
 	TokenRateLimitStatuses []TokenRateLimitStatus `json:"tokenRateLimitStatuses,omitempty"`
-	// Conditions in detail.
+	// Conditions are the latest observations of the state of the object.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// MaaSSubscription lets users spend tokens on models.
+// MaaSSubscription grants users a number of tokens for models.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -109,6 +109,6 @@ type MaaSSubscription struct {
 type MaaSSubscriptionList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []MaaSSubscription `json:"items"`
 }

@@ -10,13 +10,13 @@ const TenantName = "default-tenant"
 
 // TenantSpec configures the platform.
 type TenantSpec struct {
-	// GatewayRef names the Gateway of all models.
+	// GatewayRef refers to the Gateway that serves all models.
 	// +optional
 	GatewayRef *TenantGatewayRef `json:"gatewayRef,omitempty"`
-	// APIKeys configures API keys.
+	// APIKeys configures the API keys of users.
 	// +optional
 	APIKeys *TenantAPIKeys `json:"apiKeys,omitempty"`
-	// ExternalOIDC lets users of an identity provider in.
+	// ExternalOIDC configures an identity provider whose users may use the models.
 	// +optional
 	ExternalOIDC *TenantExternalOIDC `json:"externalOIDC,omitempty"`
 	// Telemetry configures metrics.
@@ -24,15 +24,15 @@ type TenantSpec struct {
 	Telemetry *TenantTelemetry `json:"telemetry,omitempty"`
 }
 
-// TenantGatewayRef names a Gateway.
+// TenantGatewayRef refers to a Gateway.
 type TenantGatewayRef struct {
-	// Namespace of the Gateway.
+	// Namespace is the namespace of the Gateway.
 	// +kubebuilder:default=openshift-ingress
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
-	// Name of the Gateway.
+	// Name is the name of the Gateway.
 	// +kubebuilder:default=maas-default-gateway
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
@@ -42,15 +42,15 @@ type TenantGatewayRef struct {
 
 // TenantAPIKeys configures API keys.
 type TenantAPIKeys struct {
-	// MaxExpirationDays bounds their life.
+	// MaxExpirationDays is the maximum lifetime of an API key in days.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	MaxExpirationDays *int32 `json:"maxExpirationDays,omitempty"`
 }
 
-// TenantExternalOIDC is an identity provider.
+// TenantExternalOIDC configures an OpenID Connect identity provider.
 type TenantExternalOIDC struct {
-	// IssuerURL of the provider.
+	// IssuerURL is the issuer URL of the provider.
 	// +kubebuilder:validation:MinLength=9
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^https://\S+$`
@@ -60,7 +60,7 @@ type TenantExternalOIDC struct {
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	ClientID string `json:"clientId"`
-	// TTL of the provider's keys in the cache, in seconds.
+	// TTL is the time in seconds for which the keys of the provider are cached.
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=30
 	// +optional
@@ -69,30 +69,30 @@ type TenantExternalOIDC struct {
 
 // TenantTelemetry configures metrics.
 type TenantTelemetry struct {
-	// Enabled switches them on.
+	// Enabled enables metrics.
 	// +kubebuilder:default=true
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
-	// Metrics chooses their dimensions.
+	// Metrics selects the labels of the metrics.
 	// +optional
 	Metrics *TenantMetrics `json:"metrics,omitempty"`
 }
 
-// TenantMetrics chooses the dimensions of metrics.
+// TenantMetrics selects the labels of the metrics.
 type TenantMetrics struct {
-	// CaptureOrganization adds the organization.
+	// CaptureOrganization adds a label for the organization.
 	// +kubebuilder:default=true
 	// +optional
 	CaptureOrganization *bool `json:"captureOrganization,omitempty"`
-	// CaptureUser adds the user, which may concern privacy.
+	// CaptureUser adds a label for the user. User names can be personal data.
 	// +kubebuilder:default=false
 	// +optional
 	CaptureUser *bool `json:"captureUser,omitempty"`
-	// CaptureGroup adds the group.
+	// CaptureGroup adds a label for the group.
 	// +kubebuilder:default=false
 	// +optional
 	CaptureGroup *bool `json:"captureGroup,omitempty"`
-	// CaptureModelUsage adds the model.
+	// CaptureModelUsage adds a label for the model.
 	// +kubebuilder:default=true
 	// +optional
 	CaptureModelUsage *bool `json:"captureModelUsage,omitempty"`
@@ -100,16 +100,16 @@ type TenantMetrics struct {
 
 // TenantStatus is the state of the platform.
 type TenantStatus struct {
-	// Phase is the state as a single word.
+	// Phase summarizes the conditions in one word.
 	// +kubebuilder:validation:Enum=Pending;Active;Degraded;Failed
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
-	// Conditions in detail.
+	// Conditions are the latest observations of the state of the object.
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// Tenant is the platform; there is one, default-tenant.
+// Tenant configures the platform. The only valid name is default-tenant.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -142,6 +142,6 @@ func (o *Tenant) SetState(state health.State) {
 type TenantList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
-	// Items of the list.
+	// Items are the objects of the list.
 	Items []Tenant `json:"items"`
 }

@@ -66,7 +66,7 @@ type ModelType struct {
 	Version *string `json:"version,omitempty"`
 }
 
-// Runtime pins the runtime of a model.
+// Runtime selects the runtime of a model by name.
 type Runtime struct {
 	Name string `json:"name"`
 }
@@ -81,13 +81,13 @@ type Storage struct {
 	S3                    *S3               `json:"s3,omitempty"`
 }
 
-// Claim names a volume. The controller refuses it.
+// Claim refers to a PersistentVolumeClaim. The controller rejects it.
 type Claim struct {
 	ClaimName string `json:"claimName"`
 	ReadOnly  bool   `json:"readOnly,omitempty"`
 }
 
-// S3 is the deprecated form of a storage in S3.
+// S3 is the deprecated format for a model in S3.
 type S3 struct {
 	SecretKey string  `json:"secretKey"`
 	Bucket    *string `json:"bucket,omitempty"`
@@ -142,7 +142,7 @@ type PredictorStatus struct {
 	TotalCopies int `json:"totalCopies"`
 }
 
-// FailureInfo is the last failure.
+// FailureInfo describes the last failure.
 type FailureInfo struct {
 	Location string `json:"location,omitempty"`
 	// +kubebuilder:validation:Enum=ModelLoadFailed;RuntimeUnhealthy;NoSupportingRuntime;RuntimeNotRecognized;InvalidPredictorSpec

@@ -6,35 +6,35 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// PostgresConfig names a PostgreSQL database.
+// PostgresConfig configures the connection to a PostgreSQL database.
 type PostgresConfig struct {
-	// Host name.
+	// Host is the host name of the database server.
 	Host string `json:"host,omitempty"`
-	// HostAddress is used when Host is empty.
+	// HostAddress is the address of the database server. It is used if Host is empty.
 	HostAddress string `json:"hostAddress,omitempty"`
-	// Port of the server.
+	// Port is the port of the database server.
 	// +kubebuilder:default=5432
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
-	// Username to connect with.
+	// Username is the database user.
 	Username string `json:"username,omitempty"`
-	// PasswordSecret contains the password.
+	// PasswordSecret names the Secret key with the password.
 	PasswordSecret *v1beta1.SecretKeyValue `json:"passwordSecret,omitempty"`
-	// Database name.
+	// Database is the name of the database.
 	Database string `json:"database"`
-	// SkipDBCreation has no effect.
+	// SkipDBCreation has no effect. It is kept for compatibility.
 	// +kubebuilder:default=false
 	SkipDBCreation bool `json:"skipDBCreation,omitempty"`
-	// SSLMode of the connection.
+	// SSLMode is the SSL mode of the connection.
 	// +kubebuilder:default=disable
 	// +kubebuilder:validation:Enum=disable;allow;prefer;require;verify-ca;verify-full
 	SSLMode string `json:"sslMode,omitempty"`
-	// SSLCertificateSecret has the client certificate.
+	// SSLCertificateSecret names the Secret key with the client certificate.
 	SSLCertificateSecret *v1beta1.SecretKeyValue `json:"sslCertificateSecret,omitempty"`
-	// SSLKeySecret has its key.
+	// SSLKeySecret names the Secret key with the private key of the client certificate.
 	SSLKeySecret *v1beta1.SecretKeyValue `json:"sslKeySecret,omitempty"`
-	// SSLPasswordSecret contains the password of the key.
+	// SSLPasswordSecret names the Secret key with the password of the private key.
 	SSLPasswordSecret *v1beta1.SecretKeyValue `json:"sslPasswordSecret,omitempty"`
 	// SSLRootCertificateConfigMap contains the CA certificate. It takes precedence over SSLRootCertificateSecret.
 	SSLRootCertificateConfigMap *v1beta1.ConfigMapKeyValue `json:"sslRootCertificateConfigMap,omitempty"`
@@ -47,40 +47,40 @@ type PostgresConfig struct {
 type ModelRegistrySpec struct {
 	// Rest configures the REST server.
 	Rest v1beta1.RestSpec `json:"rest"`
-	// Grpc has no effect.
+	// Grpc has no effect. It is kept for compatibility.
 	Grpc v1beta1.GrpcSpec `json:"grpc"`
-	// Postgres is the database.
+	// Postgres configures a PostgreSQL database.
 	Postgres *PostgresConfig `json:"postgres,omitempty"`
-	// MySQL is the database.
+	// MySQL configures a MySQL database.
 	MySQL *v1beta1.MySQLConfig `json:"mysql,omitempty"`
-	// EnableDatabaseUpgrade has no effect.
+	// EnableDatabaseUpgrade has no effect. It is kept for compatibility.
 	EnableDatabaseUpgrade *bool `json:"enable_database_upgrade,omitempty"`
-	// DowngradeDbSchemaVersion has no effect.
+	// DowngradeDbSchemaVersion has no effect. It is kept for compatibility.
 	DowngradeDbSchemaVersion *int64 `json:"downgrade_db_schema_version,omitempty"`
-	// Istio is no longer supported: it becomes a proxy.
+	// Istio is no longer supported. It is converted to a proxy.
 	Istio *IstioConfig `json:"istio,omitempty"`
-	// OAuthProxy puts a proxy before the server.
+	// OAuthProxy configures an OAuth proxy in front of the server.
 	OAuthProxy *v1beta1.ProxyConfig `json:"oauthProxy,omitempty"`
 }
 
-// IstioConfig asked for a service mesh.
+// IstioConfig configured a service mesh. It is no longer supported.
 type IstioConfig struct {
 	// AuthProvider is the name of the provider.
 	AuthProvider string `json:"authProvider,omitempty"`
-	// AuthConfigLabels select the configuration.
+	// AuthConfigLabels are the labels of the authorization configuration.
 	AuthConfigLabels map[string]string `json:"authConfigLabels,omitempty"`
-	// TLSMode of the mesh.
+	// TLSMode is the TLS mode of the mesh.
 	// +kubebuilder:default=ISTIO_MUTUAL
 	TLSMode string `json:"tlsMode,omitempty"`
-	// Audiences of tokens.
+	// Audiences are the accepted audiences of tokens.
 	Audiences []string `json:"audiences,omitempty"`
-	// Gateway configures the access to the registry.
+	// Gateway configures the gateway of the registry.
 	Gateway *GatewayConfig `json:"gateway,omitempty"`
 }
 
 // GatewayConfig configures the access to a registry in a mesh.
 type GatewayConfig struct {
-	// Domain of the gateway.
+	// Domain is the domain of the gateway.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^(([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])(\.([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\-]{0,61}[a-zA-Z0-9]))*)?$`
 	Domain string `json:"domain,omitempty"`
@@ -88,28 +88,28 @@ type GatewayConfig struct {
 	IstioIngress *string `json:"istioIngress,omitempty"`
 	// ControlPlane is the name of the control plane.
 	ControlPlane *string `json:"controlPlane,omitempty"`
-	// Rest server.
+	// Rest configures the port of the REST server.
 	Rest ServerConfig `json:"rest"`
-	// Grpc server.
+	// Grpc configures the port of the gRPC server.
 	Grpc ServerConfig `json:"grpc"`
 }
 
 // ServerConfig is a port of a gateway.
 type ServerConfig struct {
-	// Port of the gateway.
+	// Port is the port of the gateway.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
-	// TLS of the gateway.
+	// TLS configures TLS of the gateway.
 	TLS *TLSServerSettings `json:"tls,omitempty"`
 	// GatewayRoute controls whether a route to the gateway is created.
 	// +kubebuilder:validation:Enum=disabled;enabled
 	GatewayRoute string `json:"gatewayRoute,omitempty"`
 }
 
-// TLSServerSettings is the TLS of a gateway.
+// TLSServerSettings configures TLS of a gateway.
 type TLSServerSettings struct {
-	// Mode of the connection.
+	// Mode is the TLS mode of connections.
 	// +kubebuilder:default=SIMPLE
 	// +kubebuilder:validation:Enum=SIMPLE;MUTUAL;ISTIO_MUTUAL;OPTIONAL_MUTUAL
 	Mode string `json:"mode,omitempty"`

@@ -8,25 +8,25 @@ const (
 	RouteDisabled = "disabled"
 )
 
-// SecretKeyValue names a key of a Secret.
+// SecretKeyValue refers to a key of a Secret.
 type SecretKeyValue struct {
-	// Name of the Secret.
+	// Name is the name of the Secret.
 	Name string `json:"name"`
-	// Key in its data.
+	// Key is the key in the data of the object.
 	Key string `json:"key"`
 }
 
-// ConfigMapKeyValue names a key of a ConfigMap.
+// ConfigMapKeyValue refers to a key of a ConfigMap.
 type ConfigMapKeyValue struct {
-	// Name of the ConfigMap.
+	// Name is the name of the ConfigMap.
 	Name string `json:"name"`
-	// Key in its data.
+	// Key is the key in the data of the object.
 	Key string `json:"key"`
 }
 
 // RestSpec configures the REST server.
 type RestSpec struct {
-	// Port that it listens on.
+	// Port is the port that the server listens on.
 	// +kubebuilder:default=8080
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -35,46 +35,46 @@ type RestSpec struct {
 	// +kubebuilder:default=disabled
 	// +kubebuilder:validation:Enum=disabled;enabled
 	ServiceRoute string `json:"serviceRoute,omitempty"`
-	// Resources of the container.
+	// Resources are the requests and limits of the container.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// Image of the container.
+	// Image is the image of the container.
 	Image string `json:"image,omitempty"`
 }
 
 // GrpcSpec is deprecated and has no effect.
 type GrpcSpec struct {
-	// Port that the server listened on.
+	// Port was the port of the gRPC server.
 	// +kubebuilder:default=9090
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
-	// Resources of the container.
+	// Resources are the requests and limits of the container.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// Image of the container.
+	// Image is the image of the container.
 	Image string `json:"image,omitempty"`
 }
 
-// MySQLConfig names a MySQL database.
+// MySQLConfig configures the connection to a MySQL database.
 type MySQLConfig struct {
-	// Host name or address.
+	// Host is the host name or address of the database server.
 	Host string `json:"host"`
-	// Port of the server.
+	// Port is the port of the database server.
 	// +kubebuilder:default=3306
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
-	// Username to connect with.
+	// Username is the database user.
 	Username string `json:"username"`
-	// PasswordSecret contains the password.
+	// PasswordSecret names the Secret key with the password.
 	PasswordSecret *SecretKeyValue `json:"passwordSecret,omitempty"`
-	// Database name.
+	// Database is the name of the database.
 	Database string `json:"database"`
-	// SkipDBCreation has no effect.
+	// SkipDBCreation has no effect. It is kept for compatibility.
 	// +kubebuilder:default=false
 	SkipDBCreation bool `json:"skipDBCreation,omitempty"`
-	// SSLCertificateSecret has the client certificate.
+	// SSLCertificateSecret names the Secret key with the client certificate.
 	SSLCertificateSecret *SecretKeyValue `json:"sslCertificateSecret,omitempty"`
-	// SSLKeySecret has its key.
+	// SSLKeySecret names the Secret key with the private key of the client certificate.
 	SSLKeySecret *SecretKeyValue `json:"sslKeySecret,omitempty"`
 	// SSLRootCertificateConfigMap contains the CA certificate. It takes precedence over SSLRootCertificateSecret.
 	SSLRootCertificateConfigMap *ConfigMapKeyValue `json:"sslRootCertificateConfigMap,omitempty"`
@@ -82,7 +82,7 @@ type MySQLConfig struct {
 	SSLRootCertificateSecret *SecretKeyValue `json:"sslRootCertificateSecret,omitempty"`
 	// SSLRootCertificatesConfigMapName contains several CA certificates. It takes precedence over SSLRootCertificatesSecretName.
 	SSLRootCertificatesConfigMapName string `json:"sslRootCertificatesConfigMapName,omitempty"`
-	// SSLRootCertificatesSecretName has many certificates.
+	// SSLRootCertificatesSecretName is the name of the Secret with root certificates.
 	SSLRootCertificatesSecretName string `json:"sslRootCertificatesSecretName,omitempty"`
 	// SSLCipher lists the ciphers to allow.
 	SSLCipher string `json:"sslCipher,omitempty"`
@@ -93,28 +93,28 @@ type MySQLConfig struct {
 // ProxyConfig configures the proxy that authorizes requests.
 // +kubebuilder:validation:XValidation:rule="has(self.tlsCertificateSecret) == has(self.tlsKeySecret)",message="tlsCertificateSecret and tlsKeySecret MUST be set together"
 type ProxyConfig struct {
-	// Port that it listens on.
+	// Port is the port that the server listens on.
 	// +kubebuilder:default=8443
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
 	// TLSCertificateSecret contains the certificate. By default the cluster creates one.
 	TLSCertificateSecret *SecretKeyValue `json:"tlsCertificateSecret,omitempty"`
-	// TLSKeySecret has its key.
+	// TLSKeySecret names the Secret key with the private key of the certificate.
 	TLSKeySecret *SecretKeyValue `json:"tlsKeySecret,omitempty"`
 	// ServiceRoute controls whether an HTTPS route to the proxy is created if the cluster has routes.
 	// +kubebuilder:default=enabled
 	// +kubebuilder:validation:Enum=disabled;enabled
 	ServiceRoute string `json:"serviceRoute,omitempty"`
-	// Domain of the route; by default that of the cluster.
+	// Domain is the domain of the route. The default is the domain of the cluster.
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^(([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])(\.([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\-]{0,61}[a-zA-Z0-9]))*)?$`
 	Domain string `json:"domain,omitempty"`
-	// RoutePort is the port under which the route is reached.
+	// RoutePort is the external port of the route.
 	// +kubebuilder:default=443
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
 	RoutePort *int32 `json:"routePort,omitempty"`
-	// Image of the container.
+	// Image is the image of the container.
 	Image string `json:"image,omitempty"`
 }

@@ -9,39 +9,39 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type PostgresConfig struct {
 	// GenerateDeployment asks the operator to run the database.
 	GenerateDeployment *bool `json:"generateDeployment,omitempty"`
-	// Host name.
+	// Host is the host name of the database server.
 	Host string `json:"host,omitempty"`
-	// HostAddress is used when Host is empty.
+	// HostAddress is the address of the database server. It is used if Host is empty.
 	HostAddress string `json:"hostAddress,omitempty"`
-	// Port of the server.
+	// Port is the port of the database server.
 	// +kubebuilder:default=5432
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
-	// Username to connect with.
+	// Username is the database user.
 	Username string `json:"username,omitempty"`
-	// PasswordSecret contains the password.
+	// PasswordSecret names the Secret key with the password.
 	PasswordSecret *SecretKeyValue `json:"passwordSecret,omitempty"`
-	// Database name.
+	// Database is the name of the database.
 	Database string `json:"database,omitempty"`
-	// SkipDBCreation has no effect.
+	// SkipDBCreation has no effect. It is kept for compatibility.
 	// +kubebuilder:default=false
 	SkipDBCreation bool `json:"skipDBCreation,omitempty"`
-	// SSLMode of the connection.
+	// SSLMode is the SSL mode of the connection.
 	// +kubebuilder:default=disable
 	// +kubebuilder:validation:Enum=disable;allow;prefer;require;verify-ca;verify-full
 	SSLMode string `json:"sslMode,omitempty"`
-	// SSLCertificateSecret has the client certificate.
+	// SSLCertificateSecret names the Secret key with the client certificate.
 	SSLCertificateSecret *SecretKeyValue `json:"sslCertificateSecret,omitempty"`
-	// SSLKeySecret has its key.
+	// SSLKeySecret names the Secret key with the private key of the client certificate.
 	SSLKeySecret *SecretKeyValue `json:"sslKeySecret,omitempty"`
-	// SSLPasswordSecret contains the password of the key.
+	// SSLPasswordSecret names the Secret key with the password of the private key.
 	SSLPasswordSecret *SecretKeyValue `json:"sslPasswordSecret,omitempty"`
 	// SSLRootCertificateConfigMap contains the CA certificate. It takes precedence over SSLRootCertificateSecret.
 	SSLRootCertificateConfigMap *ConfigMapKeyValue `json:"sslRootCertificateConfigMap,omitempty"`
 	// SSLRootCertificateSecret has the certificate of the authority.
 	SSLRootCertificateSecret *SecretKeyValue `json:"sslRootCertificateSecret,omitempty"`
-	// Image of the generated database.
+	// Image is the image of the generated database.
 	Image string `json:"image,omitempty"`
 }
 
@@ -57,15 +57,15 @@ type ModelRegistrySpec struct {
 	Rest RestSpec `json:"rest"`
 	// Grpc is deprecated and has no effect.
 	Grpc *GrpcSpec `json:"grpc,omitempty"`
-	// Postgres is the database.
+	// Postgres configures a PostgreSQL database.
 	Postgres *PostgresConfig `json:"postgres,omitempty"`
-	// MySQL is the database.
+	// MySQL configures a MySQL database.
 	MySQL *MySQLConfig `json:"mysql,omitempty"`
-	// EnableDatabaseUpgrade has no effect.
+	// EnableDatabaseUpgrade has no effect. It is kept for compatibility.
 	EnableDatabaseUpgrade *bool `json:"enable_database_upgrade,omitempty"`
-	// DowngradeDbSchemaVersion has no effect.
+	// DowngradeDbSchemaVersion has no effect. It is kept for compatibility.
 	DowngradeDbSchemaVersion *int64 `json:"downgrade_db_schema_version,omitempty"`
-	// OAuthProxy is deprecated: it becomes kubeRBACProxy.
+	// OAuthProxy is deprecated. It is converted to kubeRBACProxy.
 	OAuthProxy *ProxyConfig `json:"oauthProxy,omitempty"`
 	// KubeRBACProxy puts a proxy that authorizes requests before the server.
 	KubeRBACProxy *ProxyConfig `json:"kubeRBACProxy,omitempty"`
@@ -73,7 +73,7 @@ type ModelRegistrySpec struct {
 
 // ModelRegistryStatus is the observed state of a registry.
 type ModelRegistryStatus struct {
-	// Hosts are the names under which the registry is reached.
+	// Hosts are the host names of the registry.
 	Hosts []string `json:"hosts,omitempty"`
 	// HostsStr is Hosts joined with commas.
 	HostsStr string `json:"hostsStr,omitempty"`

@@ -1,4 +1,4 @@
-// Package v1 has the one kind of the quickstart: a Website.
+// Package v1 declares the kind Website of the quickstart.
 //
 // +kubebuilder:object:generate=true
 // +groupName=quickstart.example.com

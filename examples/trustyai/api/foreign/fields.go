@@ -13,7 +13,7 @@ type RouteSpec struct {
 	WildcardPolicy string      `json:"wildcardPolicy,omitempty"`
 }
 
-// RouteTarget names a Service.
+// RouteTarget refers to a Service.
 type RouteTarget struct {
 	Kind   string `json:"kind"`
 	Name   string `json:"name"`
@@ -41,7 +41,7 @@ type RouteIngress struct {
 	Conditions []RouteCondition `json:"conditions,omitempty"`
 }
 
-// RouteCondition is one of a router.
+// RouteCondition is a condition that a router reports.
 type RouteCondition struct {
 	Type   string                 `json:"type"`
 	Status corev1.ConditionStatus `json:"status"`
@@ -73,13 +73,13 @@ type Predictor struct {
 	Model  *Model  `json:"model,omitempty"`
 }
 
-// Logger configures the destination of requests and answers.
+// Logger configures where requests and responses are sent.
 type Logger struct {
 	Mode string `json:"mode,omitempty"`
 	URL  string `json:"url,omitempty"`
 }
 
-// Model is the model.
+// Model describes the served model.
 type Model struct {
 	Runtime string `json:"runtime,omitempty"`
 }
@@ -99,12 +99,12 @@ type RuntimeContainer struct {
 	Ports []corev1.ContainerPort `json:"ports,omitempty"`
 }
 
-// MCPGatewayExtensionSpec names the Gateway.
+// MCPGatewayExtensionSpec refers to the Gateway.
 type MCPGatewayExtensionSpec struct {
 	TargetRef TargetReference `json:"targetRef"`
 }
 
-// TargetReference names a Gateway.
+// TargetReference refers to a Gateway.
 type TargetReference struct {
 	Name      string `json:"name,omitempty"`
 	Namespace string `json:"namespace,omitempty"`

@@ -16,7 +16,7 @@ type Route struct {
 	Status RouteStatus `json:"status,omitzero"`
 }
 
-// RouteList is a list of them.
+// RouteList is a list of Route objects.
 //
 // +kubebuilder:object:root=true
 type RouteList struct {
@@ -26,7 +26,7 @@ type RouteList struct {
 	Items []Route `json:"items"`
 }
 
-// InferenceService is a model that is served.
+// InferenceService is a served model.
 //
 // +kubebuilder:object:root=true
 type InferenceService struct {
@@ -37,7 +37,7 @@ type InferenceService struct {
 	Status InferenceServiceStatus `json:"status,omitzero"`
 }
 
-// InferenceServiceList is a list of them.
+// InferenceServiceList is a list of InferenceService objects.
 //
 // +kubebuilder:object:root=true
 type InferenceServiceList struct {
@@ -57,7 +57,7 @@ type ServingRuntime struct {
 	Spec ServingRuntimeSpec `json:"spec,omitempty"`
 }
 
-// ServingRuntimeList is a list of them.
+// ServingRuntimeList is a list of ServingRuntime objects.
 //
 // +kubebuilder:object:root=true
 type ServingRuntimeList struct {
@@ -77,7 +77,7 @@ type ServiceMonitor struct {
 	Spec apiextensionsv1.JSON `json:"spec,omitempty"`
 }
 
-// ServiceMonitorList is a list of them.
+// ServiceMonitorList is a list of ServiceMonitor objects.
 //
 // +kubebuilder:object:root=true
 type ServiceMonitorList struct {
@@ -97,7 +97,7 @@ type DestinationRule struct {
 	Spec apiextensionsv1.JSON `json:"spec,omitempty"`
 }
 
-// DestinationRuleList is a list of them.
+// DestinationRuleList is a list of DestinationRule objects.
 //
 // +kubebuilder:object:root=true
 type DestinationRuleList struct {
@@ -117,7 +117,7 @@ type VirtualService struct {
 	Spec apiextensionsv1.JSON `json:"spec,omitempty"`
 }
 
-// VirtualServiceList is a list of them.
+// VirtualServiceList is a list of VirtualService objects.
 //
 // +kubebuilder:object:root=true
 type VirtualServiceList struct {
@@ -137,7 +137,7 @@ type EnvoyFilter struct {
 	Spec apiextensionsv1.JSON `json:"spec,omitempty"`
 }
 
-// EnvoyFilterList is a list of them.
+// EnvoyFilterList is a list of EnvoyFilter objects.
 //
 // +kubebuilder:object:root=true
 type EnvoyFilterList struct {
@@ -157,7 +157,7 @@ type MCPGatewayExtension struct {
 	Spec MCPGatewayExtensionSpec `json:"spec,omitempty"`
 }
 
-// MCPGatewayExtensionList is a list of them.
+// MCPGatewayExtensionList is a list of MCPGatewayExtension objects.
 //
 // +kubebuilder:object:root=true
 type MCPGatewayExtensionList struct {
@@ -167,7 +167,7 @@ type MCPGatewayExtensionList struct {
 	Items []MCPGatewayExtension `json:"items"`
 }
 
-// Workload waits in a queue until there is room for the Job that owns it.
+// Workload waits in a queue until there is quota for the Job that owns it.
 //
 // +kubebuilder:object:root=true
 type Workload struct {
@@ -177,7 +177,7 @@ type Workload struct {
 	Status WorkloadStatus `json:"status,omitzero"`
 }
 
-// WorkloadList is a list of them.
+// WorkloadList is a list of Workload objects.
 //
 // +kubebuilder:object:root=true
 type WorkloadList struct {

@@ -39,7 +39,7 @@ type WorkloadSpec struct {
 	PodSets   []PodSet `json:"podSets,omitempty"`
 }
 
-// PodSet is a number of pods that are alike.
+// PodSet is a number of equal pods.
 type PodSet struct {
 	Name     string                 `json:"name"`
 	Count    int32                  `json:"count"`
@@ -58,7 +58,7 @@ type Admission struct {
 	Assignments  []Assignment `json:"podSetAssignments,omitempty"`
 }
 
-// Assignment is the assignment of a set of pods: a flavor for each resource.
+// Assignment assigns a flavor to each resource of a set of pods.
 type Assignment struct {
 	Name    string            `json:"name"`
 	Flavors map[string]string `json:"flavors,omitempty"`
@@ -69,7 +69,7 @@ func (w *Workload) Is(condition string) bool {
 	return meta.IsStatusConditionTrue(w.Status.Conditions, condition)
 }
 
-// WorkloadList is a list of them.
+// WorkloadList is a list of Workload objects.
 //
 // +kubebuilder:object:root=true
 type WorkloadList struct {
@@ -94,7 +94,7 @@ type FlavorSpec struct {
 	NodeLabels map[string]string `json:"nodeLabels,omitempty"`
 }
 
-// ResourceFlavorList is a list of them.
+// ResourceFlavorList is a list of ResourceFlavor objects.
 //
 // +kubebuilder:object:root=true
 type ResourceFlavorList struct {

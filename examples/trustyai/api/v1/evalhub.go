@@ -5,96 +5,96 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Database of a hub.
+// Database configures the database of a hub.
 type Database struct {
-	// Type of the database.
+	// Type is the type of the database.
 	// +kubebuilder:validation:Enum=sqlite;postgresql
 	Type string `json:"type"`
-	// Secret with the address of the database under the key db-url. Required for postgresql.
+	// Secret is the name of the Secret whose key db-url has the address of the database. Required for postgresql.
 	Secret string `json:"secret,omitempty"`
-	// MaxOpenConns limits the connections.
+	// MaxOpenConns is the maximum number of open connections.
 	// +kubebuilder:default=25
 	MaxOpenConns *int `json:"maxOpenConns,omitempty"`
-	// MaxIdleConns limits the idle connections.
+	// MaxIdleConns is the maximum number of idle connections.
 	// +kubebuilder:default=5
 	MaxIdleConns *int `json:"maxIdleConns,omitempty"`
 }
 
 // Exporter configures the destination of traces and metrics in both versions.
 type Exporter struct {
-	// ExporterType is the protocol.
+	// ExporterType is the protocol of the exporter.
 	// +kubebuilder:validation:Enum=otlp-grpc;otlp-http;stdout
 	// +kubebuilder:default=otlp-grpc
 	ExporterType string `json:"exporterType,omitempty"`
 	// ExporterEndpoint is the address of the collector.
 	ExporterEndpoint string `json:"exporterEndpoint,omitempty"`
-	// ExporterInsecure sends without TLS.
+	// ExporterInsecure disables TLS.
 	// +kubebuilder:default=false
 	ExporterInsecure *bool `json:"exporterInsecure,omitempty"`
-	// SamplingRatio is a number from 0 to 1.
+	// SamplingRatio is the fraction of traces to send, from 0 to 1.
 	// +kubebuilder:default="1.0"
 	SamplingRatio string `json:"samplingRatio,omitempty"`
-	// EnableTracing sends traces.
+	// EnableTracing enables traces.
 	// +kubebuilder:default=true
 	EnableTracing *bool `json:"enableTracing,omitempty"`
-	// EnableMetrics sends metrics.
+	// EnableMetrics enables metrics.
 	EnableMetrics *bool `json:"enableMetrics,omitempty"`
-	// EnableLogs sends logs.
+	// EnableLogs enables logs.
 	EnableLogs *bool `json:"enableLogs,omitempty"`
 }
 
-// Duration is one of Go, such as 1m30s.
+// Duration is a duration in the syntax of Go, such as 1m30s.
 // +kubebuilder:validation:Pattern=`^((\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+)$`
 type Duration string
 
 // Telemetry configures OpenTelemetry.
 type Telemetry struct {
 	Exporter `json:",inline"`
-	// ServiceName names the hub in traces.
+	// ServiceName is the name of the hub in traces.
 	ServiceName string `json:"serviceName,omitempty"`
-	// EnableJobContainerLogs sends the logs of jobs. It needs EnableLogs.
+	// EnableJobContainerLogs enables logs of jobs. It requires enableLogs.
 	EnableJobContainerLogs     *bool `json:"enableJobContainerLogs,omitempty"`
 	EnableEcsResourceDetection *bool `json:"enableEcsResourceDetection,omitempty"`
 	DisableRedirectOtelLogs    *bool `json:"disableRedirectOtelLogs,omitempty"`
 	DisableDatabaseOtelScans   *bool `json:"disableDatabaseOtelScans,omitempty"`
-	// The times after which something is sent.
+	// The intervals between two exports.
 	TracerTimeout        Duration `json:"tracerTimeout,omitempty"`
 	TracerBatchInterval  Duration `json:"tracerBatchInterval,omitempty"`
 	MetricExportInterval Duration `json:"metricExportInterval,omitempty"`
 }
 
-// Transport is a protocol of the MCP server.
+// Transport is the protocol of an MCP connection.
 // +kubebuilder:validation:Enum=http-sse;http
 type Transport string
 
-// MCP is the server by which a language model uses the hub.
+// MCP configures the Model Context Protocol server of a hub.
 type MCP struct {
-	// Enabled runs it.
+	// Enabled runs the MCP server.
 	Enabled *bool `json:"enabled,omitempty"`
-	// Replicas of it.
+	// Replicas is the number of replicas.
 	// +kubebuilder:validation:Minimum=1
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Transport towards its clients.
+	// Transport is the protocol between clients and the MCP server.
 	// +kubebuilder:default=http
 	Transport Transport `json:"transport,omitempty"`
-	// EvalHubTransport is the one towards the hub. Default Transport.
+	// EvalHubTransport is the protocol between the MCP server and the hub. The default is transport.
 	EvalHubTransport Transport `json:"evalHubTransport,omitempty"`
-	// Env of the server.
+	// Env contains environment variables of the server.
 	Env []corev1.EnvVar `json:"env,omitzero"`
-	// Resources of the server.
+	// Resources are the requests and limits of the server.
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// Image of the server. Default that of the hub.
+	// Image is the image of the server. The default is the image of the hub.
 	Image string `json:"image,omitempty"`
-	// AuthSecret has the token for the hub under the key token.
+	// AuthSecret is the name of the Secret whose key token has the token for the hub.
 	AuthSecret string `json:"authSecret,omitempty"`
 }
 
-// CABundle is a key of a ConfigMap with certificates of authorities.
+// CABundle names a key of a ConfigMap with certificates of authorities.
 type CABundle struct {
-	// Name of the ConfigMap.
+	// Name is the name of the ConfigMap.
 	// +kubebuilder:validation:MinLength=1
 	Name string `json:"name"`
-	// Key of the certificates.
+	// Key is the key of the certificates.
 	// +kubebuilder:default=ca-bundle.crt
 	Key string `json:"key,omitempty"`
 }
@@ -113,7 +113,7 @@ type MLflow struct {
 // +kubebuilder:validation:Enum=single;multi
 type Tenancy string
 
-// The tenancies.
+// The valid tenancies.
 const (
 	SingleTenancy Tenancy = "single"
 	MultiTenancy  Tenancy = "multi"
@@ -121,28 +121,28 @@ const (
 
 // EvalHubBase contains the fields of both versions.
 type EvalHubBase struct {
-	// Replicas of the server.
+	// Replicas is the number of replicas of the server.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:default=1
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Env of the server.
+	// Env contains environment variables of the server.
 	Env []corev1.EnvVar `json:"env,omitzero"`
-	// Providers of the operator's catalogue that the hub offers.
+	// Providers are names of providers in the operator's catalogue that the hub offers.
 	// +kubebuilder:default={garak,garak-kfp,lm-evaluation-harness}
 	Providers []string `json:"providers,omitzero"`
-	// Collections of the operator's catalogue that the hub offers.
+	// Collections are names of collections in the operator's catalogue that the hub offers.
 	// +kubebuilder:default={leaderboard-v2,safety-and-fairness-v1,toxicity-and-ethical-principles}
 	Collections []string `json:"collections,omitzero"`
-	// Database of the hub. The operator needs one.
+	// Database configures the database of the hub. It is required.
 	Database *Database `json:"database,omitempty"`
-	// MCP is the server for language models.
+	// MCP configures the Model Context Protocol server.
 	MCP *MCP `json:"mcp,omitempty"`
 }
 
 // EvalHubSpec is the desired state of a hub.
 type EvalHubSpec struct {
 	EvalHubBase `json:",inline"`
-	// OTel configures OpenTelemetry.
+	// OTel configures the export of traces, metrics and logs with OpenTelemetry.
 	OTel *Telemetry `json:"otel,omitempty"`
 	// MLflow configures the access to MLflow.
 	MLflow *MLflow `json:"mlflow,omitempty"`
@@ -151,7 +151,7 @@ type EvalHubSpec struct {
 	Tenancy Tenancy `json:"tenancy,omitempty"`
 }
 
-// EvalHubCondition is one without an observed generation.
+// EvalHubCondition is a condition without an observed generation.
 type EvalHubCondition struct {
 	Type               string                 `json:"type"`
 	Status             metav1.ConditionStatus `json:"status"`
@@ -162,35 +162,35 @@ type EvalHubCondition struct {
 
 // MCPStatus is the observed state of the MCP server.
 type MCPStatus struct {
-	// Phase of it.
+	// Phase is the phase of the MCP server.
 	// +kubebuilder:validation:Enum=Pending;Ready;Error;Disabled
 	Phase string `json:"phase,omitempty"`
-	// Ready reports whether all its replicas are.
+	// Ready reports whether all replicas are ready.
 	Ready bool `json:"ready"`
-	// URL of its Service.
+	// URL is the URL of the server's Service.
 	URL string `json:"url,omitempty"`
-	// Conditions of it.
+	// Conditions are the latest observations of the state of the server.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // EvalHubStatus is the observed state of a hub.
 type EvalHubStatus struct {
-	// Phase of the hub.
+	// Phase is the phase of the hub.
 	// +kubebuilder:validation:Enum=Pending;Ready;Error
 	Phase string `json:"phase,omitempty"`
 	// Replicas and ReadyReplicas are the replicas of the Deployment.
 	Replicas      int32 `json:"replicas,omitempty"`
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
-	// Conditions of the hub.
+	// Conditions are the latest observations of the state of the hub.
 	Conditions []EvalHubCondition `json:"conditions,omitempty"`
-	// Ready is True or False.
+	// Ready reports as True or False whether the hub is ready.
 	Ready string `json:"ready,omitempty"`
-	// URL of the hub in the cluster.
+	// URL is the URL of the hub in the cluster.
 	URL string `json:"url,omitempty"`
-	// ActiveProviders and ActiveCollections are available in the hub.
+	// ActiveProviders and ActiveCollections are the providers and collections that the hub offers.
 	ActiveProviders   []string `json:"activeProviders,omitempty"`
 	ActiveCollections []string `json:"activeCollections,omitempty"`
-	// LastUpdateTime is not set any more: it would change the hub in each pass.
+	// LastUpdateTime is no longer set, because it would change the status in each reconciliation.
 	LastUpdateTime *metav1.Time `json:"lastUpdateTime,omitempty"`
 	// MCP is the observed state of the MCP server.
 	MCP *MCPStatus `json:"mcp,omitempty"`

@@ -2,7 +2,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Format of the storage of a service.
+// Format is the kind of a service's storage.
 // +kubebuilder:validation:Enum=PVC;DATABASE
 type Format string
 
@@ -12,60 +12,60 @@ const (
 	FormatDatabase Format = "DATABASE"
 )
 
-// Storage of the data that a service has seen.
+// Storage configures where a service stores the data that it receives.
 type Storage struct {
-	// Format of the storage.
+	// Format is the kind of the storage.
 	Format Format `json:"format"`
-	// Folder in the volume.
+	// Folder is the folder of the data in the volume.
 	Folder string `json:"folder,omitempty"`
-	// Size of the volume.
+	// Size is the size of the volume.
 	Size string `json:"size,omitempty"`
-	// DatabaseConfigurations is the Secret with the address and the credentials of the database.
+	// DatabaseConfigurations is the name of the Secret with the address and the credentials of the database.
 	DatabaseConfigurations string `json:"databaseConfigurations,omitempty"`
 }
 
 // Data describes files in the folder of the storage.
 type Data struct {
-	// Filename of the data.
+	// Filename is the name of the data file.
 	Filename string `json:"filename,omitempty"`
-	// Format of the data.
+	// Format is the format of the data file.
 	Format string `json:"format,omitempty"`
 }
 
 // Metrics configures the interval and the batch size of metrics.
 type Metrics struct {
-	// Schedule is an interval.
+	// Schedule is the interval between two computations.
 	Schedule string `json:"schedule"`
-	// BatchSize is the number of observations. Default 5000.
+	// BatchSize is the number of observations per computation. The default is 5000.
 	BatchSize *int `json:"batchSize,omitempty"`
 }
 
 // TrustyAIServiceSpec is the desired state of a service.
 type TrustyAIServiceSpec struct {
-	// Replicas has no effect: there is one.
+	// Replicas has no effect. There is always one replica.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Storage of the data.
+	// Storage configures where data is stored.
 	Storage Storage `json:"storage"`
-	// Data describes files.
+	// Data describes the data files in the storage.
 	Data *Data `json:"data,omitempty"`
-	// Metrics to compute.
+	// Metrics configures the computation of metrics.
 	Metrics Metrics `json:"metrics"`
 }
 
-// Migrates reports whether files of a volume move into the database.
+// Migrates reports whether data is moved from a volume into the database.
 func (s *TrustyAIServiceSpec) Migrates() bool {
 	return s.Storage.Format == FormatDatabase && s.Storage.Folder != "" && s.Data != nil && s.Data.Filename != ""
 }
 
 // TrustyAIServiceStatus is the observed state of a service.
 type TrustyAIServiceStatus struct {
-	// ObservedGeneration is the generation that the status is about.
+	// ObservedGeneration is the metadata.generation that the controller last observed.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Phase is Ready or Not Ready.
 	Phase string `json:"phase,omitempty"`
-	// Replicas is never set.
+	// Replicas is never set. It is kept for compatibility.
 	Replicas int32 `json:"replicas,omitempty"`
-	// Conditions of the service.
+	// Conditions are the latest observations of the state of the service.
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`

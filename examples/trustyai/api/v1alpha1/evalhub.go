@@ -9,14 +9,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// EvalHubSpec is the desired state of a hub. It has no tenancy: such hubs serve all tenants.
+// EvalHubSpec is the desired state of a hub. It has no tenancy, because hubs of this version serve all tenants.
 type EvalHubSpec struct {
 	v1.EvalHubBase `json:",inline"`
 	// OTel configures the destination of traces and metrics.
 	OTel *v1.Exporter `json:"otel,omitempty"`
 }
 
-// EvalHub is the older version.
+// EvalHub is the older version of the kind EvalHub.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

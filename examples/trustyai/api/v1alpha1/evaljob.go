@@ -5,46 +5,46 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Argument is one of a program.
+// Argument is an argument of a program.
 type Argument struct {
-	// Name of the argument.
+	// Name is the name of the argument.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9._-]+$`
 	Name string `json:"name"`
-	// Value of the argument.
+	// Value is the value of the argument.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9._/:\- ]*$`
 	Value string `json:"value,omitempty"`
 }
 
-// Artifact is one of a catalogue by its name, or one of the job's own by reference.
+// Artifact refers to an artifact of the catalogue by name, or to a custom artifact of the job.
 type Artifact struct {
-	// Name in the catalogue.
+	// Name is the name in the catalogue of the operator.
 	Name string `json:"name,omitempty"`
 	// Ref is the name of a custom artifact of the same job.
 	Ref string `json:"ref,omitempty"`
 }
 
-// Card is a data set.
+// Card refers to a data set.
 type Card struct {
-	// Name in the catalogue.
+	// Name is the name in the catalogue of the operator.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9._-]+$`
 	Name string `json:"name,omitempty"`
 	// Custom is a card as JSON.
 	Custom string `json:"custom,omitempty"`
 }
 
-// TaskRecipe defines a task by its parts.
+// TaskRecipe defines a task from its parts.
 type TaskRecipe struct {
-	// Card is the data set.
+	// Card refers to the data set.
 	Card Card `json:"card"`
-	// Template of the prompts.
+	// Template is the template of the prompts.
 	Template *Artifact `json:"template,omitempty"`
-	// SystemPrompt before each prompt.
+	// SystemPrompt is the text before each prompt.
 	SystemPrompt *Artifact `json:"systemPrompt,omitempty"`
 	// Task is the task to perform.
 	Task *Artifact `json:"task,omitempty"`
-	// Metrics that are computed.
+	// Metrics are the metrics to compute.
 	Metrics []Artifact `json:"metrics,omitempty"`
-	// Format of the prompts.
+	// Format is the format of the prompts.
 	Format *string `json:"format,omitempty"`
 	// LoaderLimit is the number of records to load.
 	LoaderLimit *int `json:"loaderLimit,omitempty"`
@@ -54,15 +54,15 @@ type TaskRecipe struct {
 	DemosPoolSize *int `json:"demosPoolSize,omitempty"`
 }
 
-// CustomArtifact is an artifact of the job's own.
+// CustomArtifact is an artifact that the job defines.
 type CustomArtifact struct {
-	// Name by which recipes refer to it.
+	// Name is the name that recipes use to refer to the artifact.
 	Name string `json:"name"`
-	// Value is the artifact: text for a system prompt, else JSON.
+	// Value is the content: text for a system prompt, JSON for other artifacts.
 	Value string `json:"value"`
 }
 
-// CustomArtifacts are artifacts of the job's own.
+// CustomArtifacts are artifacts that the job defines.
 type CustomArtifacts struct {
 	Templates     []CustomArtifact `json:"templates,omitempty"`
 	SystemPrompts []CustomArtifact `json:"systemPrompts,omitempty"`
@@ -72,14 +72,14 @@ type CustomArtifacts struct {
 
 // GitSource is a repository with tasks.
 type GitSource struct {
-	// URL of the repository.
+	// URL is the URL of the repository.
 	// +kubebuilder:validation:Pattern=`^https://[a-zA-Z0-9._/-]+$`
 	URL string `json:"url,omitempty"`
-	// Branch to use.
+	// Branch is the branch to check out.
 	Branch *string `json:"branch,omitempty"`
-	// Commit to use.
+	// Commit is the commit to check out.
 	Commit *string `json:"commit,omitempty"`
-	// Path of the tasks in the repository.
+	// Path is the path of the tasks in the repository.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9._/-]*$`
 	Path string `json:"path,omitempty"`
 }
@@ -89,7 +89,7 @@ type TaskSource struct {
 	Git *GitSource `json:"git,omitempty"`
 }
 
-// CustomTasks are tasks from elsewhere.
+// CustomTasks are tasks from a repository.
 type CustomTasks struct {
 	Source TaskSource `json:"source,omitempty"`
 }
@@ -100,23 +100,23 @@ type TaskName string
 
 // TaskList lists the tasks to evaluate.
 type TaskList struct {
-	// TaskNames of known tasks.
+	// TaskNames are the names of known tasks.
 	TaskNames []TaskName `json:"taskNames,omitempty"`
-	// TaskRecipes make further tasks.
+	// TaskRecipes define additional tasks.
 	TaskRecipes []TaskRecipe `json:"taskRecipes,omitempty"`
-	// Custom artifacts for the recipes.
+	// CustomArtifacts are the custom artifacts that the recipes use.
 	Custom *CustomArtifacts `json:"custom,omitempty"`
-	// CustomTasks is the origin of TaskNames.
+	// CustomTasks is the source of the tasks in taskNames.
 	CustomTasks *CustomTasks `json:"customTasks,omitempty"`
 }
 
-// ChatTemplate is whether prompts get the template of a chat, and which.
+// ChatTemplate configures whether prompts use a chat template, and which one.
 type ChatTemplate struct {
 	Enabled bool   `json:"enabled"`
 	Name    string `json:"name,omitempty"`
 }
 
-// EvalContainer contains additions to the main container.
+// EvalContainer contains additional settings of the main container.
 type EvalContainer struct {
 	Env             []corev1.EnvVar              `json:"env,omitempty"`
 	VolumeMounts    []corev1.VolumeMount         `json:"volumeMounts,omitempty"`
@@ -124,7 +124,7 @@ type EvalContainer struct {
 	SecurityContext *corev1.SecurityContext      `json:"securityContext,omitempty"`
 }
 
-// EvalPod contains additions to the pod.
+// EvalPod contains additional settings of the pod.
 type EvalPod struct {
 	Container       *EvalContainer             `json:"container,omitempty"`
 	Volumes         []corev1.Volume            `json:"volumes,omitempty"`
@@ -133,9 +133,9 @@ type EvalPod struct {
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
 }
 
-// ManagedClaim is a claim that the operator creates.
+// ManagedClaim is a PersistentVolumeClaim that the operator creates.
 type ManagedClaim struct {
-	// Size of the volume, a quantity.
+	// Size is the size of the volume as a quantity.
 	Size string `json:"size,omitempty"`
 }
 
@@ -143,14 +143,14 @@ type ManagedClaim struct {
 type OCIRegistry struct {
 	// Registry is the Secret key with the host.
 	Registry corev1.SecretKeySelector `json:"registry"`
-	// Repository in the registry.
+	// Repository is the repository in the registry.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9._/-]*$`
 	Repository string `json:"repository"`
-	// Tag of the results. Default the name of the job.
+	// Tag is the tag of the results. The default is the name of the job.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$`
 	// +kubebuilder:validation:MaxLength=128
 	Tag string `json:"tag,omitempty"`
-	// Subject that the results refer to.
+	// Subject is the image that the results refer to.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9._:/@-]*$`
 	// +kubebuilder:validation:MaxLength=255
 	Subject          string                    `json:"subject,omitempty"`
@@ -162,11 +162,11 @@ type OCIRegistry struct {
 
 // Outputs configures the destination of results.
 type Outputs struct {
-	// PVCName is a claim that exists.
+	// PVCName is the name of an existing PersistentVolumeClaim.
 	PVCName *string `json:"pvcName,omitempty"`
-	// PVCManaged is a claim that the operator creates. It takes precedence over PVCName.
+	// PVCManaged is a PersistentVolumeClaim that the operator creates. It takes precedence over pvcName.
 	PVCManaged *ManagedClaim `json:"pvcManaged,omitempty"`
-	// OCI is a registry.
+	// OCI is the registry for the upload of results.
 	OCI *OCIRegistry `json:"oci,omitempty"`
 }
 
@@ -177,7 +177,7 @@ type S3 struct {
 	Bucket          corev1.SecretKeySelector `json:"bucket"`
 	Region          corev1.SecretKeySelector `json:"region"`
 	Endpoint        corev1.SecretKeySelector `json:"endpoint"`
-	// Path in the bucket.
+	// Path is the path in the bucket.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9._/-]*$`
 	Path      string                    `json:"path"`
 	VerifySSL *bool                     `json:"verifySSL,omitempty"`
@@ -197,37 +197,37 @@ type Offline struct {
 
 // LMEvalJobSpec is the desired state of a job.
 type LMEvalJobSpec struct {
-	// Model is the kind of the model.
+	// Model is the type of the model.
 	// +kubebuilder:validation:Enum=hf;openai-completions;openai-chat-completions;local-completions;local-chat-completions;watsonx_llm;textsynth
 	Model string `json:"model"`
-	// ModelArgs of the model.
+	// ModelArgs are the arguments of the model.
 	ModelArgs []Argument `json:"modelArgs,omitempty"`
 	// TaskList lists the tasks to evaluate.
 	TaskList TaskList `json:"taskList"`
 	// NumFewShot is the number of examples in a prompt.
 	NumFewShot *int `json:"numFewShot,omitempty"`
-	// Limit is the number of records to evaluate, or their share.
+	// Limit is the number or the fraction of records to evaluate.
 	// +kubebuilder:validation:Pattern=`^(\d+\.?\d*|\d*\.\d+)$`
 	Limit string `json:"limit,omitempty"`
-	// GenArgs of the generation.
+	// GenArgs are the arguments for the generation of text.
 	GenArgs []Argument `json:"genArgs,omitempty"`
-	// LogSamples stores prompts and answers.
+	// LogSamples stores prompts and answers with the results.
 	LogSamples *bool `json:"logSamples,omitempty"`
-	// BatchSize is a number, auto, or auto:N.
+	// BatchSize is the batch size: a number, auto, or auto:N.
 	BatchSize *string `json:"batchSize,omitempty"`
-	// SystemInstruction before each prompt.
+	// SystemInstruction is the text before each prompt.
 	SystemInstruction string `json:"systemInstruction,omitempty"`
-	// ChatTemplate of the prompts.
+	// ChatTemplate configures the chat template of the prompts.
 	ChatTemplate *ChatTemplate `json:"chatTemplate,omitempty"`
-	// AllowOnline asks for the Internet; the operator must permit it as well.
+	// AllowOnline requests access to the Internet. The operator must permit it, too.
 	// +kubebuilder:default=false
 	AllowOnline *bool `json:"allowOnline,omitempty"`
-	// AllowCodeExecution asks to run code of others; the operator must permit it as well.
+	// AllowCodeExecution requests the execution of code from data sets. The operator must permit it, too.
 	// +kubebuilder:default=false
 	AllowCodeExecution *bool `json:"allowCodeExecution,omitempty"`
-	// Suspend stops the pod. With the job manager a job without a value waits for its queue.
+	// Suspend stops the pod. Without a value, a job that a queue manages waits for its queue.
 	Suspend *bool `json:"suspend,omitempty"`
-	// Pod contains additions to the pod.
+	// Pod contains additional settings of the pod.
 	Pod *EvalPod `json:"pod,omitempty"`
 	// Outputs configures the destination of results.
 	Outputs *Outputs `json:"outputs,omitempty"`
@@ -249,11 +249,11 @@ const (
 	JobSuspended JobState = "Suspended"
 )
 
-// JobReason is the reason of a job's end.
+// JobReason is the reason for the end of a job.
 // +kubebuilder:validation:Enum=NoReason;Succeeded;Failed;Cancelled
 type JobReason string
 
-// The reasons of the end of a job.
+// The reasons for the end of a job.
 const (
 	NoReason           JobReason = "NoReason"
 	JobSucceeded       JobReason = "Succeeded"
@@ -281,7 +281,7 @@ type LMEvalJobStatus struct {
 	ProgressBars     []ProgressBar `json:"progressBars,omitempty"`
 	LastScheduleTime *metav1.Time  `json:"lastScheduleTime,omitempty"`
 	CompleteTime     *metav1.Time  `json:"completeTime,omitempty"`
-	// Results are JSON.
+	// Results are the results of the evaluation as JSON.
 	// +optional
 	Results string `json:"results"`
 }

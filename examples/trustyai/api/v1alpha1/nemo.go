@@ -5,69 +5,69 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NemoConfig is a configuration of guardrails.
+// NemoConfig is a guardrails configuration.
 type NemoConfig struct {
-	// Name of the configuration.
+	// Name is the name of the configuration.
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9_-]+$`
 	Name string `json:"name,omitempty"`
-	// ConfigMaps with its files.
+	// ConfigMaps are the names of the ConfigMaps with the files of the configuration.
 	ConfigMaps []string `json:"configMaps,omitempty"`
-	// Default marks the configuration for requests that name none. The default is the first one.
+	// Default marks the configuration for requests without one. Without a mark, the first one is used.
 	Default bool `json:"default,omitempty"`
 }
 
-// CABundleConfig names certificates of authorities.
+// CABundleConfig refers to certificates of authorities.
 type CABundleConfig struct {
-	// ConfigMapName of the certificates.
+	// ConfigMapName is the name of the ConfigMap with the certificates.
 	ConfigMapName string `json:"configMapName"`
-	// ConfigMapNamespace has no effect but that of the owner, as volumes are of one namespace.
+	// ConfigMapNamespace must be the namespace of the owner, because a pod cannot mount ConfigMaps of another namespace.
 	ConfigMapNamespace string `json:"configMapNamespace,omitempty"`
-	// ConfigMapKeys to use. Default ca-bundle.crt.
+	// ConfigMapKeys are the keys of the certificates. The default is ca-bundle.crt.
 	// +kubebuilder:validation:MaxItems=50
 	ConfigMapKeys []string `json:"configMapKeys,omitempty"`
 }
 
-// MCPGateway names a gateway.
+// MCPGateway refers to a gateway.
 type MCPGateway struct {
-	// Name of the gateway; empty is the first one.
+	// Name is the name of the gateway. The default is the first gateway.
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
 	Name string `json:"name,omitempty"`
-	// Namespace of the gateway.
+	// Namespace is the namespace of the gateway.
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// NemoPod contains additions to the pods.
+// NemoPod contains additional settings of the pods.
 type NemoPod struct {
 	Affinity     *corev1.Affinity    `json:"affinity,omitempty"`
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
 	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
-	// MCPGateway is the gateway whose answers are converted for the guardrails.
+	// MCPGateway refers to the gateway whose responses are converted for the guardrails server.
 	MCPGateway *MCPGateway `json:"mcpGateway,omitempty"`
 }
 
-// NemoTemplate contains additions of a user.
+// NemoTemplate contains additional settings of the user for the pods.
 type NemoTemplate struct {
 	Pod *NemoPod `json:"pod,omitempty"`
 }
 
 // NemoGuardrailsSpec is the desired state of a server.
 type NemoGuardrailsSpec struct {
-	// NemoConfigs are the configurations.
+	// NemoConfigs are the guardrails configurations of the server.
 	NemoConfigs []NemoConfig `json:"nemoConfigs"`
-	// CABundleConfig names certificates of authorities.
+	// CABundleConfig refers to certificates of authorities.
 	CABundleConfig *CABundleConfig `json:"caBundleConfig,omitempty"`
-	// Replicas of the server.
+	// Replicas is the number of replicas of the server.
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	Replicas int `json:"replicas,omitempty"`
-	// Env of the server.
+	// Env contains environment variables of the server.
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// Template contains additions of a user.
+	// Template contains additional settings of the user for the pods.
 	Template *NemoTemplate `json:"template,omitempty"`
 }
 
-// CAStatus is which certificates of authorities were found.
+// CAStatus reports which certificates of authorities were found.
 type CAStatus struct {
 	ODHTrustedCAFound       bool   `json:"odhTrustedCAFound"`
 	ODHTrustedCAError       string `json:"odhTrustedCAError,omitempty"`
@@ -77,13 +77,13 @@ type CAStatus struct {
 	UserCAError             string `json:"userCAError,omitempty"`
 }
 
-// MCPGatewayStatus is whether the gateway was found.
+// MCPGatewayStatus reports whether the gateway was found.
 type MCPGatewayStatus struct {
 	MCPGatewayFound bool   `json:"mcpGatewayFound"`
 	MCPGatewayError string `json:"mcpGatewayError,omitempty"`
 }
 
-// BBRPluginStatus is whether the plug-in of the gateway was found.
+// BBRPluginStatus reports whether the plug-in of the gateway was found.
 type BBRPluginStatus struct {
 	BBRPluginFound bool   `json:"bbrPluginFound"`
 	BBRPluginError string `json:"bbrPluginError,omitempty"`
@@ -92,11 +92,11 @@ type BBRPluginStatus struct {
 // NemoGuardrailsStatus is the observed state of a server.
 type NemoGuardrailsStatus struct {
 	GuardrailsStatus `json:",inline"`
-	// CA is which certificates of authorities were found.
+	// CA reports which certificates of authorities were found.
 	CA *CAStatus `json:"ca,omitempty"`
-	// MCPGateway is whether the gateway was found.
+	// MCPGateway reports whether the gateway was found.
 	MCPGateway *MCPGatewayStatus `json:"mcpGateway,omitempty"`
-	// BBRPlugin is whether the plug-in of the gateway was found.
+	// BBRPlugin reports whether the plug-in of the gateway was found.
 	BBRPlugin *BBRPluginStatus `json:"bbrPlugin,omitempty"`
 }
 

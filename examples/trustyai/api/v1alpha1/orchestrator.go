@@ -15,30 +15,30 @@ type AutoConfig struct {
 
 // OTelExporter configures the destination of traces and metrics.
 type OTelExporter struct {
-	// Protocol of both.
+	// Protocol is the protocol for traces and metrics.
 	// +kubebuilder:default=grpc
 	Protocol string `json:"otlpProtocol,omitempty"`
 	// TracesEndpoint is the endpoint for traces.
 	TracesEndpoint string `json:"otlpTracesEndpoint,omitempty"`
 	// MetricsEndpoint is the endpoint for metrics.
 	MetricsEndpoint string `json:"otlpMetricsEndpoint,omitempty"`
-	// EnableTraces sends traces.
+	// EnableTraces enables traces.
 	EnableTraces bool `json:"enableTraces,omitempty"`
-	// EnableMetrics sends metrics.
+	// EnableMetrics enables metrics.
 	EnableMetrics bool `json:"enableMetrics,omitempty"`
 }
 
 // GuardrailsOrchestratorSpec is the desired state of an orchestrator.
 type GuardrailsOrchestratorSpec struct {
-	// Replicas has no effect: there is one.
+	// Replicas has no effect. There is always one replica.
 	Replicas int32 `json:"replicas"`
-	// OrchestratorConfig is the ConfigMap with the configuration. It takes precedence over AutoConfig.
+	// OrchestratorConfig is the name of the ConfigMap with the configuration. It takes precedence over autoConfig.
 	OrchestratorConfig *string `json:"orchestratorConfig,omitempty"`
-	// AutoConfig generates the configuration.
+	// AutoConfig generates the configuration of the orchestrator.
 	AutoConfig *AutoConfig `json:"autoConfig,omitempty"`
 	// EnableBuiltInDetectors runs the built-in detectors in the pods of the orchestrator.
 	EnableBuiltInDetectors bool `json:"enableBuiltInDetectors,omitempty"`
-	// CustomDetectorsConfig is a ConfigMap with detectors for the built-in ones.
+	// CustomDetectorsConfig is the name of the ConfigMap with the file custom_detectors.py for the built-in detectors.
 	CustomDetectorsConfig *string `json:"customDetectorsConfig,omitempty"`
 	// EnableGuardrailsGateway runs the gateway in the pods of the orchestrator.
 	EnableGuardrailsGateway bool `json:"enableGuardrailsGateway,omitempty"`
@@ -46,17 +46,17 @@ type GuardrailsOrchestratorSpec struct {
 	GuardrailsGatewayConfig *string `json:"guardrailsGatewayConfig,omitempty"`
 	// OTelExporter configures the destination of traces and metrics.
 	OTelExporter OTelExporter `json:"otelExporter,omitzero"`
-	// LogLevel of the programs. Default info.
+	// LogLevel is the log level of the containers. The default is info.
 	LogLevel string `json:"logLevel,omitempty"`
 	// TLSSecrets are mounted into the orchestrator.
 	TLSSecrets []string `json:"tlsSecrets,omitempty"`
-	// Env of all programs but the proxies.
+	// Env contains environment variables of all containers except the proxies.
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// DisableOrchestrator runs the built-in detectors alone.
+	// DisableOrchestrator runs only the built-in detectors.
 	DisableOrchestrator bool `json:"disableOrchestrator,omitempty"`
 }
 
-// DetectedService is an InferenceService that was found.
+// DetectedService is an InferenceService that the operator found.
 type DetectedService struct {
 	Name      string `json:"name,omitempty"`
 	Type      string `json:"type,omitempty"`
@@ -74,15 +74,15 @@ type AutoConfigState struct {
 	GeneratedGatewayConfigMap *string `json:"generatedGatewayConfigMap,omitempty"`
 	// LastGenerated is the time at which the configuration was first generated.
 	LastGenerated string `json:"lastGenerated,omitempty"`
-	// GenerationService generates text.
+	// GenerationService is the InferenceService that generates text.
 	GenerationService DetectedService `json:"generationService,omitzero"`
-	// DetectorServices detect.
+	// DetectorServices are the InferenceServices that run detectors.
 	DetectorServices []DetectedService `json:"detectorServices,omitempty"`
-	// ConfigurationHash is never set.
+	// ConfigurationHash is never set. It is kept for compatibility.
 	ConfigurationHash string `json:"configurationHash,omitempty"`
-	// Status is Completed.
+	// Status is the status of the generation. The only value is Completed.
 	Status string `json:"status,omitempty"`
-	// Message counts the services.
+	// Message contains the number of services.
 	Message string `json:"message,omitempty"`
 }
 
@@ -90,7 +90,7 @@ type AutoConfigState struct {
 type GuardrailsStatus struct {
 	// Phase is Progressing, Ready or Error.
 	Phase string `json:"phase,omitempty"`
-	// Conditions of the object.
+	// Conditions are the latest observations of the state of the object.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 

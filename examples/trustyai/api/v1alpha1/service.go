@@ -14,15 +14,15 @@ import (
 type TrustyAIServiceStatus struct {
 	// Phase is Ready or Not Ready.
 	Phase string `json:"phase"`
-	// Replicas is never set.
+	// Replicas is never set. It is kept for compatibility.
 	Replicas int32 `json:"replicas"`
-	// Conditions of the service.
+	// Conditions are the latest observations of the state of the service.
 	Conditions []Condition `json:"conditions"`
-	// Ready is True or False.
+	// Ready reports as True or False whether the service is ready.
 	Ready string `json:"ready,omitempty"`
 }
 
-// Condition is one without an observed generation.
+// Condition is a condition without an observed generation.
 type Condition struct {
 	Type               string                 `json:"type"`
 	Status             metav1.ConditionStatus `json:"status"`

@@ -299,8 +299,8 @@ func TestHashOfOneChange(t *testing.T) {
 	}
 }
 
-// FuzzContentHash: two unstructured contents with different bodies have
-// different hashes, and no content makes the encoder panic.
+// FuzzContentHash checks that two unstructured contents with different bodies have
+// different hashes, and that no content makes the encoder panic.
 func FuzzContentHash(f *testing.F) {
 	for _, seed := range []string{`{"a":1}`, `{"a":1.0}`, `{"a":-0}`, `{"a":9223372036854775808}`, `{"a":[[]]}`, `{"a":[{}]}`, `{"a":null}`} {
 		f.Add([]byte(seed), []byte(`{"a":1}`))
@@ -366,7 +366,7 @@ func raw(text string) *everything {
 	return &everything{FreeForm: apiextensionsv1.JSON{Raw: []byte(text)}}
 }
 
-// TestUnencodable: what no JSON can hold is an error, not a panic.
+// TestUnencodable checks that a value that cannot be encoded as JSON is an error, not a panic.
 func TestUnencodable(t *testing.T) {
 	t.Parallel()
 	s := newSums()

@@ -153,7 +153,7 @@ func TestPathRemove(t *testing.T) {
 	}
 }
 
-// FuzzParsePath: what parses has a canonical form that parses to itself.
+// FuzzParsePath checks that a valid path has a canonical form that parses to itself.
 func FuzzParsePath(f *testing.F) {
 	for _, seed := range []string{"spec.replicas", `a["b.c"][k=v,l=w].d`, "[", `a["\""]`, ".."} {
 		f.Add(seed)

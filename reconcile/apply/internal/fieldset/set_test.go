@@ -10,8 +10,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// FuzzFieldSet: what structured-merge-diff understands has the same members
-// for us, and nothing makes the parser panic.
+// FuzzFieldSet checks that a set that structured-merge-diff parses has the same members
+// here, and that no input makes the parser panic.
 func FuzzFieldSet(f *testing.F) {
 	f.Add([]byte(`{"f:a":{},"f:m":{".":{},"f:\"q\"":{}},"f:l":{"k:{\"n\":\"x\",\"p\":1}":{".":{}},"v:\"s\"":{},"v:1":{}}}`))
 	f.Add([]byte(`{ "f:a" : { } }`))

@@ -9,8 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
 )
 
-// TestLeafOfAnObject: an entry that ends at an object means that it is owned as
-// a whole, or that it was planned empty once.
+// TestLeafOfAnObject checks that an entry that ends at an object means that the object is
+// atomic, or was once planned empty.
 func TestLeafOfAnObject(t *testing.T) {
 	t.Parallel()
 	deployment := fieldset.SchemaOf(appsv1.SchemeGroupVersion.WithKind("Deployment"), nil, scheme.Scheme)

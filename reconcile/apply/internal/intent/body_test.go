@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
-// TestAggregatedClusterRole: the rules of an aggregated ClusterRole are those of the control plane, whatever form the plan has.
+// TestAggregatedClusterRole checks that the rules of an aggregated ClusterRole are left to the control plane, for each representation.
 func TestAggregatedClusterRole(t *testing.T) {
 	t.Parallel()
 	rules := []rbacv1.PolicyRule{{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}}}

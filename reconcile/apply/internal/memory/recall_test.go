@@ -67,7 +67,7 @@ func TestRecall(t *testing.T) {
 	})
 }
 
-// Fields that name the owner are the same when they are read back, whoever the owner is.
+// Fields that name the owner are restored unchanged for any owner.
 func TestOwnedFieldsNameTheOwner(t *testing.T) {
 	t.Parallel()
 	for _, owner := range []types.UID{"", "6d6f7374-6c79", "6c657373-6f66"} {

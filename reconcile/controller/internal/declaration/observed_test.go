@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// TestObservedNamespaces: namespaces that come and go leave no more than a bounded rest, and a known one is no new one.
+// TestObservedNamespaces checks that the number of recorded namespaces is limited, and that a known namespace does not count as new.
 func TestObservedNamespaces(t *testing.T) {
 	t.Parallel()
 	see := func(o *declaration.Observed, namespace, version string) {

@@ -45,7 +45,7 @@ func catalogue(t *testing.T) *declaration.Catalogue {
 	return kinds
 }
 
-// TestWatches: first the owners, then the children, then all else by kind, with the CRDs where a kind may be missing.
+// TestWatches checks the order of the watches: owners, children, then other kinds by name, with the CRDs if a kind is optional.
 func TestWatches(t *testing.T) {
 	t.Parallel()
 	want := []dataflow.Watch{
@@ -62,7 +62,7 @@ func TestWatches(t *testing.T) {
 	}
 }
 
-// TestAccess: what the plan may do with each kind follows from its purpose, and the finalizer may do as much where there is one.
+// TestAccess checks that the permissions of the plan for each kind follow from its purpose, and that the finalizer has the same permissions.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	want := map[string][]string{
@@ -92,7 +92,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// TestRules: no verb that the purpose of a kind does not need.
+// TestRules checks that the rules contain only the verbs that the purpose of each kind needs.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	verbs := map[string][]string{}

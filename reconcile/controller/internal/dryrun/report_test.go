@@ -72,7 +72,7 @@ func manifest(kind, name string) *unstructured.Unstructured {
 	return o
 }
 
-// TestReport: singletons go first, every owner has a pass, and with manifests only what they name is in the report.
+// TestReport checks that singletons are reconciled first, that every owner is reconciled, and that a report for manifests contains only their objects.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	for title, tc := range map[string]struct {

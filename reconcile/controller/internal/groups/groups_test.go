@@ -29,7 +29,7 @@ import (
 
 const name = "teams"
 
-// TestEffect: what became of a member, from what the last pass of its group found.
+// TestEffect checks the effect of a member for the result of its group's last reconciliation.
 func TestEffect(t *testing.T) {
 	t.Parallel()
 	member := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u", Generation: 2}}
@@ -141,7 +141,7 @@ func drained(q watching.Queue) (names []string) {
 	return names
 }
 
-// TestReadersOfGroups: who reads a group waits for its first pass, and is woken when what it found changes.
+// TestReadersOfGroups checks that an owner that reads a group waits for the group's first reconciliation, and is enqueued when the result changes.
 func TestReadersOfGroups(t *testing.T) {
 	t.Parallel()
 	w := start(t, false)
@@ -171,7 +171,7 @@ func TestReadersOfGroups(t *testing.T) {
 	}
 }
 
-// TestForgottenGroups: a group that has nothing left is forgotten in its next pass, unless something has happened to it since, or it is a singleton.
+// TestForgottenGroups checks that an empty group is removed in its next reconciliation, unless it changed in the meantime or is a singleton.
 func TestForgottenGroups(t *testing.T) {
 	t.Parallel()
 	key := types.NamespacedName{Namespace: "shop", Name: "red"}
@@ -196,7 +196,7 @@ func TestForgottenGroups(t *testing.T) {
 	}
 }
 
-// TestInCache: the groups of members, and those that have children and members no more.
+// TestInCache checks that the groups of members are found in the cache, and those that have children without members.
 func TestInCache(t *testing.T) {
 	t.Parallel()
 	w := start(t, false)

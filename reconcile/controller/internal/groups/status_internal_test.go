@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestGroupStatusEqual changes every field of a status, also one that is added to the types later: readers of the group must be woken.
+// TestGroupStatusEqual changes every field of a status, including fields that are added later. Each change must enqueue the readers of the group.
 func TestGroupStatusEqual(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

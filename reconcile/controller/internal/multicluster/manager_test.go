@@ -61,7 +61,7 @@ func two(t *testing.T) (owners, others *place, across *multicluster.Manager) {
 
 func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: "shop", Name: name} }
 
-// TestKindsAreInTheirCluster: whatever is written, read or watched is so in the cluster that its kind is in.
+// TestKindsAreInTheirCluster checks that each kind is written, read and watched in its own cluster.
 func TestKindsAreInTheirCluster(t *testing.T) {
 	t.Parallel()
 	owners, others, across := two(t)
@@ -108,7 +108,7 @@ func TestKindsAreInTheirCluster(t *testing.T) {
 	}
 }
 
-// TestCheck: what only works in one cluster is refused in two, and nowhere else.
+// TestCheck checks that features that need a single cluster are rejected with two clusters only.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	owners, _, across := two(t)

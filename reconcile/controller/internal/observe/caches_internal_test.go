@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 )
 
-// TestCachesWhileSetUp: metrics and readiness are asked while sources are added. The race detector finds what is not guarded.
+// TestCachesWhileSetUp reads metrics and readiness while sources are added, for the race detector.
 func TestCachesWhileSetUp(t *testing.T) {
 	t.Parallel()
 	c := &Caches{Failed: &ListFailures{}}

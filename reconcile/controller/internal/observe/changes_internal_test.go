@@ -11,8 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// TestChanges: each step is an event of a generation, or a pass, one second after the step before. The result are the seconds from the
-// change to the pass that counts, and the owners that are still waited for.
+// TestChanges checks the time to ready. Each step is an event of a generation, or a reconciliation, one second after the previous step. The result is the seconds from the
+// change to the reconciliation that is ready, and the owners that are not ready yet.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	event := func(generation int64) any { return generation }

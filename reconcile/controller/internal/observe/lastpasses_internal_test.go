@@ -36,7 +36,7 @@ func reported(owner string, children int, change func(*apply.ObjectResult)) *rec
 	return report
 }
 
-// TestRecallAllocates: a pass that changes nothing is remembered in the place of the one before.
+// TestRecallAllocates checks that a reconciliation without changes reuses the memory of the previous record.
 func TestRecallAllocates(t *testing.T) {
 	r := NewLastPasses(clock.RealClock{})
 	report := reported("corner", 5, nil)
@@ -50,7 +50,7 @@ func TestRecallAllocates(t *testing.T) {
 	}
 }
 
-// TestRecallIsBounded: whatever an owner plans and whatever goes wrong, what is kept of it is bounded, and what tells most is kept.
+// TestRecallIsBounded checks that the record of an owner has a limited size for any plan and error, and keeps the most important entries.
 func TestRecallIsBounded(t *testing.T) {
 	t.Parallel()
 	r := NewLastPasses(clock.RealClock{})
@@ -120,7 +120,7 @@ func benchmarkRecall(b *testing.B, owners int) {
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(owners), "B/owner")
 }
 
-// TestDiagnosed: what an author's code has to say is kept line by line, bounded, and without credentials.
+// TestDiagnosed checks that the diagnostics of an author are recorded line by line, truncated and without credentials.
 func TestDiagnosed(t *testing.T) {
 	t.Parallel()
 	report := reported("corner", 1, nil)

@@ -44,7 +44,7 @@ func TestMetricsPage(t *testing.T) {
 	}
 }
 
-// TestMetricsAreDeclared: what is registered is what the page has, with the same labels.
+// TestMetricsAreDeclared checks that the registered metrics and labels are those of the page.
 func TestMetricsAreDeclared(t *testing.T) {
 	t.Parallel()
 	registry := &descriptions{}

@@ -84,7 +84,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFlood: while one namespace has ten thousand queued owners, the n-th owner of another one waits for at most 2n of them.
+// TestFlood checks that the n-th owner of a namespace waits for at most 2n owners of another namespace that has ten thousand in the queue.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	const flood, others = 10_000, 100

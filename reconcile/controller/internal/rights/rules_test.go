@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/rights"
 )
 
-// TestCompact: resources of one group with the same verbs share a rule, each verb once and in the usual order.
+// TestCompact checks that resources of a group with the same verbs share a rule, with each verb once and in the usual order.
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	got := rights.Compact(map[schema.GroupResource][]string{
@@ -29,7 +29,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestJoinGivesNoMore: a rule for named objects or for paths is not mixed with rules for all objects, and no verb is lost.
+// TestJoinGivesNoMore checks that a rule for named objects or paths is not combined with rules for all objects, and that no verb is lost.
 func TestJoinGivesNoMore(t *testing.T) {
 	t.Parallel()
 	roles := rbacv1.PolicyRule{APIGroups: []string{"rbac"}, Resources: []string{"roles"}, Verbs: []string{"bind", "get"}, ResourceNames: []string{"b", "a"}}

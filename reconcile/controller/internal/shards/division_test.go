@@ -23,7 +23,7 @@ func uids(count int) []types.UID {
 	return out
 }
 
-// TestDivide: all shards get their part, and one shard more takes its own from the others only, the same from each.
+// TestDivide checks that owners are divided evenly, and that an additional shard takes the same number of owners from each other shard.
 func TestDivide(t *testing.T) {
 	t.Parallel()
 	const objects = 20_000
@@ -52,7 +52,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestSelectors: the API server selects the same objects as the division.
+// TestSelectors checks that the selectors select the same objects as the division.
 func TestSelectors(t *testing.T) {
 	t.Parallel()
 	all := uids(500)

@@ -43,7 +43,7 @@ func (p *pages) source() toolscache.ListerWatcher {
 	}
 }
 
-// TestInformers: informers list and watch the selection. All lists the objects of each namespace, page by page, without it.
+// TestInformers checks that informers list and watch the selection, and that All lists the objects of each namespace in pages without it.
 func TestInformers(t *testing.T) {
 	t.Parallel()
 	one, two := &pages{count: 3}, &pages{count: 2}

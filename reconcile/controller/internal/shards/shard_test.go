@@ -7,7 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// TestCheck: Check refuses an invalid shard, and the informer selects all owners for it.
+// TestCheck checks that an invalid shard is rejected, and that an informer selects all owners for it.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

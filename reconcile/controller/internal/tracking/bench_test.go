@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
-// BenchmarkMemory reports the bytes that one tracked read costs: of objects that nobody else reads, and of shared ones.
+// BenchmarkMemory reports the bytes of a tracked read, for objects that one owner reads and for shared ones.
 func BenchmarkMemory(b *testing.B) {
 	const count = 20_000
 	names := make([]string, count)

@@ -18,7 +18,7 @@ type named string
 
 func (n named) String() string { return string(n) }
 
-// TestReadsOfDerivedValues: an explanation names the value, and the objects that it is computed from.
+// TestReadsOfDerivedValues checks that an explanation names a derived value and the objects that it is computed from.
 func TestReadsOfDerivedValues(t *testing.T) {
 	t.Parallel()
 	tracker := tracking.Fixture(nil)
@@ -33,7 +33,7 @@ func TestReadsOfDerivedValues(t *testing.T) {
 	}
 }
 
-// TestChangedOfASelection: an event is looked at for a value that has its object before or after it, and for no other.
+// TestChangedOfASelection checks that an event updates only the values whose selection contains the object before or after the event.
 func TestChangedOfASelection(t *testing.T) {
 	t.Parallel()
 	tracker, gets := tracking.Fixture(nil), 0

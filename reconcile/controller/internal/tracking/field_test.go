@@ -30,8 +30,8 @@ func fieldReaders(owners int) (tracker *tracking.Passes, calls *int) {
 	return tracker, calls
 }
 
-// TestConcernedByField: an event runs the extractor once for the object before and once for it after, however many owners
-// list by the field, and concerns those whose value it has.
+// TestConcernedByField checks that an event runs the extractor once for the old and once for the new object, however many owners
+// list by the field, and enqueues the owners that list its value.
 func TestConcernedByField(t *testing.T) {
 	t.Parallel()
 	for _, owners := range []int{4, 100, 5000} {
@@ -49,7 +49,7 @@ func TestConcernedByField(t *testing.T) {
 	}
 }
 
-// TestConcernedManyValues: an object that gives a value ten thousand times concerns who asks for it once.
+// TestConcernedManyValues checks that an object that returns a value ten thousand times enqueues an owner once.
 func TestConcernedManyValues(t *testing.T) {
 	t.Parallel()
 	tracker, calls := fieldReaders(3)

@@ -254,7 +254,7 @@ func TestNoLeak(t *testing.T) {
 	}
 }
 
-// TestReads: what an explanation shows of the reads of a pass, each read as a person would say it.
+// TestReads checks the description of each read in an explanation.
 func TestReads(t *testing.T) {
 	t.Parallel()
 	tracker := tracking.Fixture(nil)

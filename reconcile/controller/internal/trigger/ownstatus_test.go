@@ -11,8 +11,8 @@ import (
 
 func named(s string) types.NamespacedName { return types.NamespacedName{Namespace: "ns", Name: s} }
 
-// TestStatusWrites: whatever the order of a write's answer and of events, the event of the write wakes nobody and that of
-// another change wakes once.
+// TestStatusWrites checks that the event of the controller's own write enqueues no owner, and that the event of
+// another change enqueues it once, in any order of the response and the events.
 func TestStatusWrites(t *testing.T) {
 	t.Parallel()
 	owner := named("owner")

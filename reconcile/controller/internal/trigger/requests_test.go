@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
 
-// TestRequests: a flood of requests causes one reconciliation in each interval, and other changes do not wait.
+// TestRequests checks that many requests cause one reconciliation per interval, and that other changes are not delayed.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	owner := func(change func(*corev1.Service)) *corev1.Service {
@@ -58,7 +58,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestConfirmation: the confirmation of a request does not trigger another reconciliation.
+// TestConfirmation checks that the confirmation of a request does not trigger another reconciliation.
 func TestConfirmation(t *testing.T) {
 	t.Parallel()
 	object := func(annotations map[string]string) *corev1.Service {

@@ -29,8 +29,8 @@ func service(name string, edit func(*corev1.Service)) *corev1.Service {
 	return o
 }
 
-// TestPriorityOfEdits: an owner that somebody edits is reconciled before a backlog of owners that wait for another cause, and with
-// priority 0 when nobody did.
+// TestPriorityOfEdits checks that an edited owner is reconciled before a backlog of owners with other triggers, and with
+// priority 0 if it was not edited.
 func TestPriorityOfEdits(t *testing.T) {
 	t.Parallel()
 	deleted := metav1.Now()
@@ -68,7 +68,7 @@ func TestPriorityOfEdits(t *testing.T) {
 	}
 }
 
-// TestPriorityOfOthers: what is no news of an owner keeps the priority that controller-runtime gives it.
+// TestPriorityOfOthers checks that an event that does not change an owner keeps the priority of controller-runtime.
 func TestPriorityOfOthers(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -61,7 +61,7 @@ func settings(namespace, controller string) *corev1.ConfigMap {
 	return o
 }
 
-// TestOwnersOfAnEvent: an event starts a pass of the owner that controls the object and of each that has read it, each once.
+// TestOwnersOfAnEvent checks that an event enqueues the owner that controls the object and each owner that read it, once each.
 func TestOwnersOfAnEvent(t *testing.T) {
 	t.Parallel()
 	foreign := settings("shop", "web")

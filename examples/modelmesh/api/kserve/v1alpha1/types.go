@@ -48,7 +48,7 @@ type ClusterServingRuntimeList struct {
 	Items []ClusterServingRuntime `json:"items"`
 }
 
-// ServingRuntimeStatus is empty.
+// ServingRuntimeStatus is the status of a runtime. It is always empty.
 type ServingRuntimeStatus struct{}
 
 // ServingRuntimeSpec describes a runtime.
@@ -83,7 +83,7 @@ type ServingRuntimePodSpec struct {
 	Containers []corev1.Container `json:"containers"`
 	// Volumes are the volumes that the containers mount.
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
-	// NodeSelector, Affinity and Tolerations choose nodes.
+	// NodeSelector, Affinity and Tolerations select the nodes of the pods.
 	NodeSelector map[string]string   `json:"nodeSelector,omitempty"`
 	Affinity     *corev1.Affinity    `json:"affinity,omitempty"`
 	Tolerations  []corev1.Toleration `json:"tolerations,omitempty"`
@@ -94,11 +94,11 @@ type ServingRuntimePodSpec struct {
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 }
 
-// SupportedModelFormat is one format.
+// SupportedModelFormat is a model format that a runtime can load.
 type SupportedModelFormat struct {
 	// Name is the name of the format.
 	Name string `json:"name"`
-	// Version is its version; unset is any.
+	// Version is the version of the format. By default, all versions match.
 	Version *string `json:"version,omitempty"`
 	// AutoSelect lets models of the format choose the runtime without naming it.
 	AutoSelect *bool `json:"autoSelect,omitempty"`
@@ -109,7 +109,7 @@ type SupportedModelFormat struct {
 
 // StorageHelper configures the container that loads models from storage.
 type StorageHelper struct {
-	// Disabled leaves it out.
+	// Disabled disables the container.
 	Disabled bool `json:"disabled,omitempty"`
 }
 
@@ -123,6 +123,6 @@ type BuiltInAdapter struct {
 	MemBufferBytes int `json:"memBufferBytes,omitempty"`
 	// ModelLoadingTimeoutMillis limits the time to load a model.
 	ModelLoadingTimeoutMillis int `json:"modelLoadingTimeoutMillis,omitempty"`
-	// Env are variables of the adapter; they win.
+	// Env contains environment variables of the adapter. They take precedence over those of the operator.
 	Env []corev1.EnvVar `json:"env,omitempty"`
 }

@@ -76,7 +76,7 @@ type Storage struct {
 type InferenceServiceStatus struct {
 	URL        string               `json:"url,omitempty"`
 	Components map[string]Component `json:"components,omitempty"`
-	// Conditions are of KServe's form, and some of them are KServe's.
+	// Conditions have the format of KServe. KServe writes some of them.
 	Conditions  []Condition  `json:"conditions,omitempty"`
 	ModelStatus *ModelStatus `json:"modelStatus,omitempty"`
 }
@@ -119,7 +119,7 @@ type Copies struct {
 	TotalCopies  int `json:"totalCopies"`
 }
 
-// FailureInfo is the last failure.
+// FailureInfo describes the last failure.
 type FailureInfo struct {
 	Location          string       `json:"location,omitempty"`
 	Reason            string       `json:"reason,omitempty"`
