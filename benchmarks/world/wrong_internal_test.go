@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// TestWrongOf: an owner with all its children is right, and each thing that can be wrong counts once.
+// TestWrongOf checks that an owner with all its children is right, and that each kind of fault counts once.
 func TestWrongOf(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -70,6 +70,7 @@ func authConfigsOf(t *testing.T, version string) []string {
 	return files
 }
 
+// platform returns a system with a tenant whose platform moves to another gateway and loses its telemetry.
 func platform(t *testing.T) reconciletest.System {
 	t.Helper()
 	s := system(t, func(mgr manager.Manager) error {

@@ -185,7 +185,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestUnsafeCode: the evaluation is told to run code of others only when the operator permits it.
+// TestUnsafeCode checks that the evaluation may run remote code only if the operator permits it.
 func TestUnsafeCode(t *testing.T) {
 	t.Parallel()
 	spec := valid()
@@ -234,7 +234,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if got := settingsOf(both, file(map[string]string{"eval.lmeval.permitCodeExecution": "true"})); got.permitOnline || !got.permitExecution {
-		t.Errorf("the platform does not replace both: %+v", got)
+		t.Errorf("the platform's settings do not replace both: %+v", got)
 	}
 }
 
