@@ -76,7 +76,7 @@ func nulls(value any) bool {
 			}
 		}
 	case []any:
-		return false // taken as they are
+		return false // decoded without changes
 	}
 	return false
 }

@@ -36,7 +36,7 @@ func FuzzAssessor(f *testing.F) {
 			t.Errorf("summary %v, state %s", ready, got.State)
 		}
 		for _, c := range components {
-			covered := got.RequeueAfter > 0 // by the grace period
+			covered := got.RequeueAfter > 0 // within the grace period
 			if ready && !covered && c.GetState() != health.Ready {
 				t.Errorf("ready with %+v", c)
 			}

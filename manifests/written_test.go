@@ -170,7 +170,7 @@ func TestLists(t *testing.T) {
 	named := func(name string) string { return strings.ReplaceAll(item, "%", name) }
 	for name, test := range map[string]struct {
 		stream string
-		want   []string // kind and name; or an error
+		want   []string // kinds and names, unless an error is expected
 		err    string
 	}{
 		"List":     {stream: "apiVersion: v1\nkind: List\nitems:\n" + named("a") + named("b"), want: []string{"ConfigMap a", "ConfigMap b"}},

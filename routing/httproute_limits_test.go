@@ -66,7 +66,7 @@ func TestLimitsOfCRD(t *testing.T) {
 		plan := validPlan()
 		set(&plan, limit)
 		if _, err := routing.NewHTTPRoute(plan); err != nil {
-			t.Errorf("%s: %d is refused: %v", path, limit, err)
+			t.Errorf("%s: %d is rejected: %v", path, limit, err)
 		}
 		plan = validPlan()
 		set(&plan, limit+1)

@@ -17,7 +17,7 @@ func TestWrongOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(owner *widget.Widget, live map[string]*unstructured.Unstructured)
 		want   int
-		rest   int // live objects that no plan has
+		rest   int // live objects that are in no plan
 	}{
 		"as planned":      {func(*widget.Widget, map[string]*unstructured.Unstructured) {}, 0, 0},
 		"a missing child": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) { delete(live, "Service/w-1") }, 1, 0},

@@ -18,9 +18,9 @@ func TestStarts(t *testing.T) {
 	at := noon.Add
 	for name, c := range map[string]struct {
 		schedule     string
-		last, now    time.Duration // since noon; no last is 0
+		last, now    time.Duration // since noon; last is 0 if no Job was started
 		deadline     int64         // 0: no deadline
-		missed, next time.Duration // 0 is none
+		missed, next time.Duration // 0: none
 		err          string
 	}{
 		"no start yet":        {schedule: "30 * * * *", now: time.Minute, next: 30 * time.Minute},

@@ -65,7 +65,7 @@ type fixture struct {
 	client.Client
 	*testing.T
 	cron   *v1.CronJob
-	hour   time.Time // in which the CronJob was made
+	hour   time.Time // the hour in which the CronJob was created
 	clock  *clocktesting.FakePassiveClock
 	passes atomic.Int64
 }

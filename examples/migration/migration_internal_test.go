@@ -44,7 +44,7 @@ type fixture struct {
 	*testing.T
 	client.Client
 	site *v1.Website
-	sent requests.Requests // by the operators
+	sent requests.Requests // requests of the operators
 }
 
 // run runs an operator until stop is called.

@@ -42,7 +42,7 @@ func TestAway(t *testing.T) {
 	p.must(p.Delete(p.Context(), &unstructured.Unstructured{Object: predictorOf(p.namespace, "gone", "onnx")}))
 	for time.Since(at) < outage {
 		p.nudge()
-		time.Sleep(outage / 10) //nolint:mnd // ten times all are looked at again
+		time.Sleep(outage / 10) //nolint:mnd // nudges the owners ten times during the outage
 	}
 	if diff := cmp.Diff(before, p.facts()); diff != "" {
 		t.Errorf("objects changed while ModelMesh and etcd were unavailable (-before +after):\n%s", diff)
@@ -153,7 +153,7 @@ func (p *player) facts() map[string]any {
 // quiet fails the test if the operator logs too often during an outage of ModelMesh and etcd.
 func quiet(t *testing.T, log string, outage time.Duration) {
 	t.Helper()
-	const failures, workers = 5, 4 // that open the circuit, and calls that may be on their way then
+	const failures, workers = 5, 4 // failures that open the circuit, and calls that may be in flight then
 	most := map[string]int{
 		"ModelMesh": failures + workers + steps(time.Second, outage),
 		"etcd":      1 + steps(3*time.Second, outage),

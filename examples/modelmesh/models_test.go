@@ -34,7 +34,7 @@ type double struct {
 	server  *grpc.Server // nil while it does not listen
 	mu      sync.Mutex
 	seen    memory.Calls       // calls since the last step
-	last    []mmesh.SetRequest // of the steps before
+	last    []mmesh.SetRequest // requests of previous steps
 }
 
 func newDouble(t *testing.T, options ...grpc.ServerOption) *double {
@@ -221,7 +221,7 @@ func matchOne(wanted call, got []map[string]any) error {
 		return fmt.Errorf("ModelMesh got no %s of %v", wanted.Op, wanted.Request)
 	}
 	if len(wanted.Request) == 0 {
-		return nil // of whatever model
+		return nil // the call may be for any model
 	}
 	var errs []error
 	for _, request := range got {

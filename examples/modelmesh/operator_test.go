@@ -24,7 +24,7 @@ import (
 type cluster struct {
 	client.Client
 	env    *environment.Environment
-	folder string // with the program, and the certificate of its webhooks
+	folder string // contains the program and the certificate of its webhooks
 	mu     sync.Mutex
 }
 
@@ -55,9 +55,9 @@ func (w *cluster) program() string { return filepath.Join(w.folder, "modelmesh")
 type running struct {
 	*exec.Cmd
 	log      process.Log
-	user     string // as the API server knows it
-	webhooks string // the address of its webhooks
-	metrics  string // the address of its metrics
+	user     string // user name of the operator
+	webhooks string // address of the webhooks
+	metrics  string // address of the metrics
 	ended    chan error
 }
 

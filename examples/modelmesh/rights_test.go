@@ -37,7 +37,7 @@ func unused() map[string]string {
 const noMetrics = "scaleToZero: {enabled: false}\nmetrics: {enabled: false}"
 
 func (p *player) useRights(scope string) {
-	models := p.namespace // where the models are
+	models := p.namespace // namespace of the models
 	p.create(namespaceOf(p.namespace, nil))
 	if scope == allOfCluster {
 		models += "-models"

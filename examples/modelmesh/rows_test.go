@@ -9,10 +9,10 @@ import (
 
 // row is a watch of the product's page: the kind, the controller it enqueues, and the source line.
 type row struct {
-	kind       string // of the product's watch, and whether it is for, owns or watches
+	kind       string // kind of the product's watch, and whether it is For, Owns or Watches
 	source     string
-	scope      string // in which the product watches it, empty for both
-	controller string // of ours that it wakes
+	scope      string // scope in which the product watches it; empty: both
+	controller string // controller of this operator that it enqueues
 	gvk        string
 }
 

@@ -51,7 +51,7 @@ type step struct {
 type expectation struct {
 	Exist  []map[string]any `json:"exist"`
 	Absent []string         `json:"absent"`
-	Error  string           `json:"error"` // what the operator logs
+	Error  string           `json:"error"` // text that the operator logs
 	Result struct {
 		Calls []call `json:"modelMeshCalls"`
 	} `json:"result"`
@@ -180,7 +180,7 @@ func ofScope(t *testing.T, all []json.RawMessage, scope string) (out []json.RawM
 type player struct {
 	*cluster
 	*testing.T
-	namespace string // of the operator
+	namespace string // namespace of the operator
 	mesh      *double
 	given     []map[string]any
 	log       *process.Log
@@ -287,7 +287,7 @@ func (p *player) create(content map[string]any) {
 	switch u.GetKind() {
 	case "ClusterServingRuntime":
 		p.Cleanup(func() { _ = p.Delete(context.Background(), u) })
-	case "Predictor", "InferenceService": // nobody is left who removes its model
+	case "Predictor", "InferenceService": // no controller remains to remove its model
 		p.Cleanup(func() {
 			_ = p.Delete(context.Background(), u)
 			_ = p.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))

@@ -50,7 +50,7 @@ type fixture struct {
 	env     *environment.Environment
 	c       client.Client
 	folder  string
-	address string // of the webhook server
+	address string // address of the webhook server
 	running config
 	process *exec.Cmd
 	log     *process.Log

@@ -31,7 +31,7 @@ type scenario struct {
 	Steps      []step           `json:"steps"`
 	Expect     expectation      `json:"expect"`
 	Quirk      string           `json:"quirk"`
-	Namespace  string           `json:"namespace"` // of the catalog
+	Namespace  string           `json:"namespace"` // namespace of the catalog
 
 	advice
 }
@@ -122,7 +122,7 @@ func scenarios(controller string) []scenario {
 	var all []scenario
 	advised := map[string]advice{}
 	read("testdata/scenarios.json", &all)
-	var more []scenario // by the specification of the product
+	var more []scenario // additional cases from the specification of the product
 	read("testdata/more.json", &more)
 	all = append(all, more...)
 	read("testdata/advice.json", &advised)

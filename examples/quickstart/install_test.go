@@ -51,7 +51,7 @@ func TestInstalled(t *testing.T) {
 	o.Manager = func(options *ctrl.Options) {
 		options.Controller.SkipNameValidation = &again
 		options.Metrics.BindAddress, options.HealthProbeBindAddress = metrics, "0"
-		options.LeaderElectionNamespace = deployment.Namespace // known in a Pod
+		options.LeaderElectionNamespace = deployment.Namespace // a Pod has it from its environment
 	}
 	running(t, func() error { return o.Run(ctx, pod.Containers[0].Args, io.Discard, logs) })
 

@@ -58,8 +58,8 @@ type hubs struct {
 	unreliable
 	t        *testing.T
 	starts   int            // starts of the operator
-	arrived  map[string]int // reports by the number of the evaluation
-	reported map[string]int // those whose answer was not lost
+	arrived  map[string]int // number of reports of each evaluation
+	reported map[string]int // number of reports whose response was delivered
 }
 
 // RoundTrip implements http.RoundTripper.

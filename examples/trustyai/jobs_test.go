@@ -23,7 +23,7 @@ type heldJob struct {
 	change  func(*v1alpha1.LMEvalJob)
 	state   v1alpha1.JobState
 	message string
-	foreign bool // a pod of its name is somebody else's
+	foreign bool // another owner has a pod of its name
 	// later is a patch of a scheduled job that stops it.
 	later string
 }

@@ -136,7 +136,7 @@ func (w *cluster) manyTenants(t *testing.T, hubs, tenants int) {
 		gone[hub.UID] = true
 	}
 	served := func(i int) error {
-		const each = 2 // ConfigMaps of a hub in the namespace of a tenant, besides the one by which hubs are found
+		const each = 2 // ConfigMaps of a hub in the namespace of a tenant, in addition to the one that lists the hubs
 		if found := p.configMaps(fmt.Sprintf("many-%d", i)); len(found) != each*hubs+1 || len(found["evalhub-discovery"].Data) != hubs {
 			return fmt.Errorf("tenant %d has %d ConfigMaps", i, len(found))
 		}

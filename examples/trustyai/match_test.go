@@ -88,7 +88,7 @@ func apply(name string, argument, got any, path string) error {
 			holds = holds && there
 		}
 	default:
-		return fmt.Errorf("%s: matcher %s is not known", path, name)
+		return fmt.Errorf("%s: unknown matcher %s", path, name)
 	}
 	if !holds {
 		return fmt.Errorf("%s is %s, want %s %s", path, text(got), name, text(argument))

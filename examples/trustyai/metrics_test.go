@@ -50,7 +50,7 @@ func TestMetrics(t *testing.T) {
 	for name, metric := range map[string]struct {
 		scenario string
 		wanted   func(map[string]string) bool
-		rises    float64 // at least
+		rises    float64 // minimum increase
 	}{
 		"trustyai_eval": {"lmes-simple-pod", labelled(map[string]string{
 			"framework": "lm-evaluation-harness", "model_type": "hf", "task": "task1", "model_name": "google/flan-t5-base", "base_url": "",
@@ -91,7 +91,7 @@ func TestMetrics(t *testing.T) {
 					}
 				}
 			}
-			t.Fatalf("there is no case %q", metric.scenario)
+			t.Fatalf("no case %q", metric.scenario)
 		})
 	}
 	deletions := labelled(map[string]string{"controller": "evalhub_deletion", "result": "success"})

@@ -30,7 +30,7 @@ const operatorNamespace = "trustyai-operator"
 type cluster struct {
 	client.Client
 	env  *environment.Environment
-	user string // the operator, as the API server knows it
+	user string // user name of the operator
 	log  process.Log
 	// metrics is the address of the operator's metrics.
 	metrics string

@@ -233,7 +233,7 @@ func (p *player) checkErrors(name string, from int) {
 	want, isExpected := expectedErrors[name]
 	for _, e := range p.log.Errors(from) {
 		switch {
-		case e.Namespace != p.ns && !strings.HasPrefix(e.Namespace, p.ns+"-"): // of another case
+		case e.Namespace != p.ns && !strings.HasPrefix(e.Namespace, p.ns+"-"): // error of another case
 		case isExpected && (e.Error == "" || strings.Contains(e.Error, want)), passingErrors.MatchString(e.Error):
 		default:
 			p.Errorf("the operator has logged an error: %+v", e)
@@ -281,7 +281,7 @@ func (p *player) step(s step) {
 		}
 		p.expect(s.Expect)
 	default:
-		p.Fatalf("step %q is not known", s.Do)
+		p.Fatalf("unknown step %q", s.Do)
 	}
 }
 

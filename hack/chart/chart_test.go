@@ -88,7 +88,7 @@ func keys(path string, values map[string]any) (found []string) {
 	for name, value := range values {
 		below, nested := value.(map[string]any)
 		switch {
-		case path+name == "namespaces": // tested with releases that have it
+		case path+name == "namespaces": // tested with releases that set it
 		case nested && slices.Contains([]string{"image", "serviceAccount", "networkPolicy", "serviceMonitor", "prometheusRule", "dashboard"}, name):
 			found = append(found, keys(name+".", below)...)
 		default:
@@ -109,7 +109,7 @@ func TestValues(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("0f", 32)
 	for name, c := range map[string]struct {
 		values set
-		want   string // empty for values that are refused
+		want   string // empty: the values are rejected
 		not    string
 	}{
 		"defaults":          {set{}, "name: release-quickstart\n", "kind: ServiceMonitor"},

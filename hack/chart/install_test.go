@@ -201,13 +201,13 @@ func admitted(t *testing.T, c client.Client, namespace string) {
 	}
 	template := list.Items[0].Spec.Template
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "judged", Labels: template.Labels}, Spec: template.Spec}
-	pod.Spec.PriorityClassName = "" // there is none
+	pod.Spec.PriorityClassName = "" // the class does not exist
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: template.Spec.ServiceAccountName}}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(account), account); err != nil {
 		t.Error(err)
 	}
 	if err := c.Create(t.Context(), pod, client.DryRunAll); err != nil {
-		t.Errorf("%s: a Pod of the Deployment is refused: %v", namespace, err)
+		t.Errorf("%s: a Pod of the Deployment is rejected: %v", namespace, err)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestAlerts(t *testing.T) {
 		name   string
 		series string
 		at     time.Duration
-		want   []string // the labels of what fires
+		want   []string // labels of the alerts that fire
 	}
 	const none = "{}"
 	for alert, tests := range map[string][]test{

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	folder    = "../../examples/modelregistry/config/monitoring/" // of an operator with webhooks
+	folder    = "../../examples/modelregistry/config/monitoring/" // an operator with webhooks
 	name      = "model-registry-operator"
-	job       = "model-registry-operator-controller-manager-metrics-service" // its Service of the metrics
+	job       = "model-registry-operator-controller-manager-metrics-service" // name of its metrics Service
 	namespace = "opendatahub"
 	page      = "../../docs/metrics.md"
 )

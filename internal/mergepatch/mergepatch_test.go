@@ -80,5 +80,5 @@ func nulls(value any) bool {
 			}
 		}
 	}
-	return false // lists are taken as they are
+	return false // lists are replaced as they are
 }

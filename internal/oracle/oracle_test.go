@@ -113,7 +113,7 @@ type search struct {
 	oracle  *oracle.Oracle
 	cases   int
 	started time.Time
-	most    time.Duration // how long to go on; 0 is no limit
+	most    time.Duration // time limit; 0: none
 	next    atomic.Int64
 	failed  atomic.Bool
 	report  sync.Mutex

@@ -181,14 +181,14 @@ func FuzzEvaluate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		w := newWidget()
-		w.Spec.Since = w.CreationTimestamp // no time zone to descend into
+		w.Spec.Since = w.CreationTimestamp // a zero time, without a time zone that a descent would reach
 		w.Spec.Embedded = nil              // this package follows embedded pointers, as encoding/json does
 		here, kubectl, limited := pathtemplate.Find(text, w)
 		if limited || here == kubectl {
 			return
 		}
 		if strings.Contains(text, "?(") && strings.Contains(text, "[") && here != "error" {
-			return // kubectl takes a failed index in a filter for a value that is there
+			return // kubectl treats a failed index in a filter as an existing value
 		}
 		t.Errorf("{%s} finds\n%s, kubectl\n%s", text, here, kubectl)
 	})

@@ -65,7 +65,7 @@ func ExampleTemplate_Render() {
 }
 
 func ExampleCache() {
-	var cache pathtemplate.Cache // one for the life of the controller
+	var cache pathtemplate.Cache // one per controller
 	for range 2 {                // the second iteration compiles nothing
 		fmt.Println(renderShop("/{.metadata.name}", pathtemplate.Options{Cache: &cache}))
 	}

@@ -16,7 +16,7 @@ import (
 type reach int
 
 const (
-	one        reach = iota // the one that refers to it
+	one        reach = iota // only the service that refers to it
 	namespaced              // all services of its namespace
 	everybody               // all services
 )
@@ -85,10 +85,10 @@ type play struct {
 	*edgeWorld
 	edge
 	services []*aimv1alpha1.AIMService
-	s        *aimv1alpha1.AIMService // the one that is looked at
-	sentinel *aimv1alpha1.AIMService // one in another namespace, with the same edge to mark
+	s        *aimv1alpha1.AIMService // the service under test
+	sentinel *aimv1alpha1.AIMService // a service in another namespace with the same edge; its events mark the end of a wait
 	mark     client.Object
-	object   client.Object // of s
+	object   client.Object // the object that s reads
 }
 
 // stage creates three services with the edge, one of which reads only missing objects, and the object that the sentinel

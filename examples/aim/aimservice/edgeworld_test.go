@@ -61,7 +61,7 @@ func (e enqueue) String() string {
 // edgeWorld runs an operator and records its enqueues. One worker reconciles services in the order in which they were
 // enqueued.
 type edgeWorld struct {
-	known client.Reader // what the operator knows
+	known client.Reader // reads the cache of the operator
 
 	mu   sync.Mutex
 	seen []string

@@ -70,11 +70,11 @@ func TestPods(t *testing.T) {
 	const derived = "t-derived"
 	for name, test := range map[string]struct {
 		labels    map[string]string
-		service   string // its spec
+		service   string // spec of the service
 		config    string
-		template  string // what the service uses, or derives its template from
+		template  string // the template that the service uses, or the base of a derived one
 		cluster   bool   // the template is cluster-scoped
-		modelName string // of the model that exists, none when empty
+		modelName string // name of the existing model; empty: none
 		cache     string
 		want      []string
 	}{

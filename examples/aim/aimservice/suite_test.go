@@ -37,7 +37,7 @@ var (
 	env     = &environment.Environment{Scheme: scheme}
 	counted requests.Requests
 	c       client.Client
-	seen    client.Reader // what the operator knows
+	seen    client.Reader // reads the cache of the operator
 	ctx     = context.Background()
 )
 
@@ -87,7 +87,7 @@ func startOperator(config *rest.Config) (known client.Reader, stop func()) {
 	Expect(err).NotTo(HaveOccurred())
 	skip := true
 	options := manager.Options{Scheme: scheme, Cache: cache, Metrics: server.Options{BindAddress: "0"}}
-	options.Controller.SkipNameValidation = &skip // several operators, one after the other
+	options.Controller.SkipNameValidation = &skip // several operators run in this process, one after the other
 	mgr, err := ctrl.NewManager(config, options)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(services.SetupWithManager(mgr)).To(Succeed())

@@ -53,7 +53,7 @@ func TestVectors(t *testing.T) {
 			d, found := decisions[v.Name]
 			if !found {
 				raw, _ := json.Marshal(got) //nolint:errchkjson // it came from JSON
-				t.Errorf("%s: a quirk without a decision: %s; ours: %s", v.Name, v.Quirk, raw)
+				t.Errorf("%s: a quirk without a decision: %s; result of this operator: %s", v.Name, v.Quirk, raw)
 				continue
 			}
 			counter = decided

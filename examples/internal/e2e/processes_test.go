@@ -51,7 +51,7 @@ func TestTwoProcesses(t *testing.T) {
 	instances := []*instance{w.instance("a"), w.instance("b")}
 	w.edit(owners, owners)
 	for i := range kills {
-		w.edit(owners, max(owners/5, 1)) //nolint:mnd // a fifth has changed when a process goes
+		w.edit(owners, max(owners/5, 1)) //nolint:mnd // change a fifth of the owners before each kill
 		time.Sleep(time.Duration(w.random.IntN(3000)) * time.Millisecond)
 		chosen := instances[w.random.IntN(len(instances))]
 		t.Logf("kill %d: %s of %s", i, chosen.again(), chosen.name)
@@ -115,7 +115,7 @@ type handOver struct {
 	namespace, binary string
 	random            *rand.Rand
 	users             map[string]bool   // users of the processes
-	texts             map[string]string // of each owner, as it was written last
+	texts             map[string]string // last written text of each owner
 }
 
 func newHandOver(t *testing.T, e *environment.Environment) *handOver {
@@ -232,7 +232,7 @@ func (i *instance) start() {
 func (i *instance) end(signal syscall.Signal) {
 	i.Helper()
 	if i.command.ProcessState != nil {
-		return // it has ended
+		return // it has exited
 	}
 	if err := i.command.Process.Signal(signal); err != nil {
 		i.Errorf("%s of process %s: %v\n%s", signal, i.name, err, i.output)

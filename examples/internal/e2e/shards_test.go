@@ -91,7 +91,7 @@ func runShards(t *testing.T, server *environment.Environment) {
 type sharded struct {
 	*handOver
 	instances []*instance
-	shards    map[string]string // of each user
+	shards    map[string]string // shard of each user
 	deleted   map[string]bool   // names of owners that were deleted at least once
 	count     int
 }

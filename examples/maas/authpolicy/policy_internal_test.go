@@ -20,7 +20,7 @@ type policy struct {
 	Metadatas, Authentication, Authorization map[string]rule
 	Headers, Properties                      []string
 	Unauthenticated, Unauthorized            int64
-	Reasons                                  []string // where a denial says why
+	Reasons                                  []string // sources of the reason of a denial
 }
 
 type rule struct {

@@ -126,7 +126,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(a.Status)
 	if a.Body != nil {
 		if err := json.NewEncoder(w).Encode(a.Body); err != nil {
-			panic(http.ErrAbortHandler) //nolint:forbidigo // the client sees an aborted answer
+			panic(http.ErrAbortHandler) //nolint:forbidigo // the client receives an aborted response
 		}
 	}
 	if a.Text != nil {

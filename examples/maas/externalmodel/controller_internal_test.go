@@ -15,7 +15,7 @@ func TestAnnotations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		annotations map[string]string
-		port        int32 // 0 is an error
+		port        int32 // 0: an error is expected
 		secure      bool
 	}{
 		"none":                   {nil, defaultPort, true},

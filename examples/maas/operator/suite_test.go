@@ -106,7 +106,7 @@ func startOperator(rc *rest.Config) {
 	options.Cache, err = controller.CacheOptions(scheme, maas.Controllers...)
 	Expect(err).NotTo(HaveOccurred())
 	maas.Manager(&options)
-	options.Controller.SkipNameValidation = &skip // several operators, one after the other
+	options.Controller.SkipNameValidation = &skip // several operators run in this process, one after the other
 	mgr, err := ctrl.NewManager(rc, options)
 	Expect(err).NotTo(HaveOccurred())
 	for _, c := range maas.Controllers {

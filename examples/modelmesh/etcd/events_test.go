@@ -29,7 +29,7 @@ func targetOf(t *testing.T, s *store.Store, root string) etcd.Target {
 type heard struct {
 	mu    sync.Mutex
 	all   []etcd.Event
-	opens int // of the stream
+	opens int // how often the stream was opened
 }
 
 func (h *heard) open() {

@@ -40,7 +40,7 @@ func TestAbsent(t *testing.T) {
 
 // Response codes of DNS.
 const (
-	dnsNoData   = 0 // without an answer: the name has no addresses
+	dnsNoData   = 0 // no answer records: the name has no addresses
 	dnsFails    = 2
 	dnsNotFound = 3
 )
@@ -114,7 +114,7 @@ func serveDNS(code byte) net.Conn {
 				return
 			}
 			const header, typeAndClass = 12, 4
-			end := header + bytes.IndexByte(query[header:], 0) + 1 + typeAndClass // of the question
+			end := header + bytes.IndexByte(query[header:], 0) + 1 + typeAndClass // end of the question
 			answer := append([]byte{}, query[:end]...)
 			answer[2], answer[3] = 0x81, 0x80|code // a response; recursion is available
 			copy(answer[6:header], make([]byte, header-6))

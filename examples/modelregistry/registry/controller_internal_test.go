@@ -151,7 +151,8 @@ func TestRouteOverHTTP(t *testing.T) {
 }
 
 // TestForeignCredentials checks that the Secret of a generated database is planned if it is missing or owned by the
-// registry, and not if it has another owner.
+// registry, and not if it
+// has another or no owner.
 func TestForeignCredentials(t *testing.T) {
 	t.Parallel()
 	name := v1beta1.CredentialsName("r")
@@ -163,10 +164,10 @@ func TestForeignCredentials(t *testing.T) {
 		secret  reconcile.FetchResult[*corev1.Secret]
 		planned bool
 	}{
-		"missing":         {reconcile.FetchResult[*corev1.Secret]{Error: missing}, true},
-		"its own":         {reconcile.FetchResult[*corev1.Secret]{Value: of("1")}, true},
-		"somebody else's": {reconcile.FetchResult[*corev1.Secret]{Value: of("2")}, false},
-		"nobody's":        {reconcile.FetchResult[*corev1.Secret]{Value: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}}, false},
+		"missing":     {reconcile.FetchResult[*corev1.Secret]{Error: missing}, true},
+		"its own":     {reconcile.FetchResult[*corev1.Secret]{Value: of("1")}, true},
+		"other owner": {reconcile.FetchResult[*corev1.Secret]{Value: of("2")}, false},
+		"no owner":    {reconcile.FetchResult[*corev1.Secret]{Value: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}}, false},
 	} {
 		children := planned(t, withDatabase(), Fetched{secret: c.secret})
 		if got := slices.Contains(children, "Secret "+name); got != c.planned {

@@ -28,8 +28,8 @@ type tenants struct {
 	jobs     []batchv1.Job
 	accounts map[client.ObjectKey]corev1.ServiceAccount
 	bindings map[client.ObjectKey]rbacv1.RoleBinding
-	admitted string // the annotation of the tenant
-	home     string // a namespace that is no tenant's
+	admitted string // value of the tenant's annotation
+	home     string // a namespace that is not a tenant
 }
 
 // Get implements [client.Reader].

@@ -23,7 +23,7 @@ func TestSuspension(t *testing.T) {
 	for name, c := range map[string]struct {
 		conditions []string
 		state      v1alpha1.JobState
-		want       []any // of spec.suspend
+		want       []any // values of spec.suspend
 		policy     apply.Policy
 	}{
 		"waits":                   {},

@@ -74,7 +74,7 @@ func TestFailedReads(t *testing.T) {
 	}
 }
 
-// TestDriverIsNotified checks that a job ends only after its driver was notified.
+// TestDriverIsNotified checks that a job has a completion time only after its driver was notified.
 func TestDriverIsNotified(t *testing.T) {
 	t.Parallel()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job", UID: "1"}}
@@ -82,7 +82,7 @@ func TestDriverIsNotified(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
 		over bool
-	}{"told": {nil, true}, "away": {errors.New("connection refused"), false}} {
+	}{"notified": {nil, true}, "unreachable": {errors.New("connection refused"), false}} {
 		obs := Observation{job: &v1alpha1.LMEvalJob{ObjectMeta: pod.ObjectMeta}, now: metav1.NewTime(time.Unix(1000, 0))}
 		obs.fetched.pod.Value = pod
 		obs.act(finish, "")

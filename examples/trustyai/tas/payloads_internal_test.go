@@ -16,7 +16,7 @@ func TestPayloads(t *testing.T) {
 	const one, two = "https://one.ns.svc/consumer/kserve/v2", "https://two.ns.svc/consumer/kserve/v2"
 	for name, c := range map[string]struct {
 		env   []corev1.EnvVar
-		first string // with the address of the first service
+		first string // value with the address of the first service
 		both  string
 	}{
 		"nothing": {nil, one, one + " " + two},

@@ -158,7 +158,7 @@ func TestCrashes(t *testing.T) {
 		want  bool
 	}{
 		"runs":                 {state: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
-		"is made":              {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
+		"creating":             {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
 		"restarts":             {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}, want: true},
 		"exit code 0":          {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
 		"exit code 1":          {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}, want: true},

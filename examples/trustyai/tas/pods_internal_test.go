@@ -90,7 +90,7 @@ func TestPods(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec       v1.TrustyAIServiceSpec
 		databaseCA bool
-		trusted    map[string]string // the labels of the ConfigMap with the cluster's authorities, nil for none
+		trusted    map[string]string // labels of the ConfigMap with the cluster's certificates; nil: none
 		want       string
 	}{
 		"files": {
