@@ -21,7 +21,7 @@ func settled(now time.Time) []metav1.Condition {
 	return m.Conditions()
 }
 
-// BenchmarkSteadyPass is a pass in which no condition changes.
+// BenchmarkSteadyPass measures a reconciliation in which no condition changes.
 func BenchmarkSteadyPass(b *testing.B) {
 	existing := settled(start)
 	later := start.Add(time.Hour)
@@ -33,12 +33,12 @@ func BenchmarkSteadyPass(b *testing.B) {
 		}
 		m.MarkTrue("Ready", "AllComponentsReady", "All components are ready")
 		if len(m.Transitions()) > 0 || !slices.Equal(existing, m.Conditions()) || len(m.Managed()) != 6 {
-			b.Fatal("the pass changed something")
+			b.Fatal("the reconciliation changed a condition")
 		}
 	}
 }
 
-// TestSteadyPassAllocates keeps the cost of a pass that changes nothing.
+// TestSteadyPassAllocates limits the allocations of a reconciliation that changes no condition.
 func TestSteadyPassAllocates(t *testing.T) {
 	existing := settled(start)
 	later := start.Add(time.Hour)

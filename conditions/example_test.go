@@ -9,7 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 )
 
-// A pass starts from what is stored, sets what it found out and stores the result. Only a transition is announced.
+// A reconciliation starts with the stored conditions, sets the observed ones and stores the result. Only a transition is
+// announced.
 func ExampleManager() {
 	yesterday := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	stored := []metav1.Condition{
@@ -33,7 +34,7 @@ func ExampleManager() {
 	// Warning NoEndpoints Server is not ready: NoEndpoints
 }
 
-// Conditions of a component that is gone are removed; those of other writers are not.
+// RemoveStale removes the conditions of a component that no longer exists, but not those of other writers.
 func ExampleManager_RemoveStale() {
 	stored := []metav1.Condition{{Type: "RouteReady", Status: "False"}, {Type: "Billed", Status: "True"}}
 	m := conditions.NewManager(stored, 1, time.Unix(0, 0))
@@ -49,7 +50,7 @@ func ExampleManager_RemoveStale() {
 	// ServerReady
 }
 
-// A condition that needs somebody is announced with a Warning event; what the product says in the event is up to it.
+// A condition that needs attention is announced with a Warning event, whose text the product chooses.
 func ExampleOption() {
 	m := conditions.NewManager(nil, 1, time.Unix(0, 0))
 	m.MarkFalse("CertificateReady", "Expired", "expired on 2026-01-01", conditions.AsError, conditions.EventReason("CertificateExpired"))
@@ -62,7 +63,7 @@ func ExampleOption() {
 	// Output: Warning CertificateExpired expired on 2026-01-01
 }
 
-// Bound keeps a composed message within what events accept.
+// Bound shortens a composed message to the length that events accept.
 func ExampleBound() {
 	fmt.Println(len(conditions.Bound(string(make([]byte, 5000)))))
 	// Output: 1024

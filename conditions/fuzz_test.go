@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 )
 
-// reasonPattern is the one of metav1.Condition.
+// reasonPattern is the pattern of metav1.Condition.
 var reasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 func FuzzBound(f *testing.F) {
@@ -33,7 +33,7 @@ func FuzzBound(f *testing.F) {
 	})
 }
 
-// accepted is the reason that is stored.
+// accepted returns the stored form of a reason.
 func accepted(reason string) string {
 	m := conditions.NewManager(nil, 1, start)
 	m.MarkTrue("A", reason, "")
@@ -47,7 +47,7 @@ func FuzzReason(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reason string) {
 		got := accepted(reason)
 		if !reasonPattern.MatchString(got) || len(got) > 1024 {
-			t.Errorf("%q became %q, which the API refuses", reason, got)
+			t.Errorf("%q became %q, which the API rejects", reason, got)
 		}
 		if len(reason) <= 1024 && reasonPattern.MatchString(reason) && got != reason {
 			t.Errorf("the valid %q became %q", reason, got)
@@ -58,7 +58,7 @@ func FuzzReason(f *testing.F) {
 	})
 }
 
-// FuzzManager sets conditions chosen by the bytes, in two passes, and checks what always holds.
+// FuzzManager sets conditions derived from the bytes in two reconciliations, and checks the invariants of the result.
 func FuzzManager(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3}, []byte{4, 5, 6})
 	f.Add([]byte{7, 7, 7}, []byte{255, 128, 7})
@@ -88,7 +88,7 @@ func FuzzManager(f *testing.F) {
 			old := find(before, c.Type)
 			flipped := old.Status != c.Status
 			if moved := !old.LastTransitionTime.Equal(&c.LastTransitionTime); moved != flipped {
-				t.Errorf("%s: flipped %v, time moved %v", c.Type, flipped, moved)
+				t.Errorf("%s: status changed %v, time changed %v", c.Type, flipped, moved)
 			}
 			if managed[c.Type] && c.ObservedGeneration != 2 || !managed[c.Type] && c != old {
 				t.Errorf("%s: managed %v, was %v, is %v", c.Type, managed[c.Type], old, c)
@@ -109,7 +109,7 @@ func FuzzManager(f *testing.F) {
 	})
 }
 
-// find returns the condition of a type; the zero value when there is none.
+// find returns the condition of a type, or the zero value.
 func find(list []metav1.Condition, conditionType string) metav1.Condition {
 	for _, c := range list {
 		if c.Type == conditionType {

@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 )
 
-// stored is a condition as an earlier pass left it, at the start and for generation 1.
+// stored returns a condition that an earlier reconciliation stored at the start time for generation 1.
 func stored(conditionType string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 	return metav1.Condition{
 		Type: conditionType, Status: status, Reason: reason, Message: message,
@@ -32,7 +32,7 @@ func TestManager(t *testing.T) {
 		transitions []string
 	}{
 		"new": {
-			reason: "A new condition gets the time and the generation of the pass.",
+			reason: "A new condition gets the time and the generation of the reconciliation.",
 			pass:   func(m *conditions.Manager) { m.MarkTrue("AReady", "Fine", "all of it") },
 			want: []metav1.Condition{{
 				Type: "AReady", Status: "True", Reason: "Fine", Message: "all of it",
@@ -221,7 +221,7 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
-// An announcement that was given once can be given again, with another condition between.
+// TestAnnouncement checks that the announcement of a condition can be read and used again after the condition changed.
 func TestAnnouncement(t *testing.T) {
 	t.Parallel()
 	m := conditions.NewManager([]metav1.Condition{stored("BReady", "True", "R", "")}, 1, start)
@@ -238,12 +238,12 @@ func TestAnnouncement(t *testing.T) {
 	}
 	for _, conditionType := range []string{"BReady", "CReady"} {
 		if option, set := m.Announcement(conditionType); set || option != nil {
-			t.Errorf("%s was not set and has the announcement %v", conditionType, option)
+			t.Errorf("%s was not set, but has the announcement %v", conditionType, option)
 		}
 	}
 }
 
-// TestTransitionLog: a line of the log has the condition in its values.
+// TestTransitionLog checks that the log line of a transition has the condition in its key-value pairs.
 func TestTransitionLog(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -313,7 +313,7 @@ func TestManagerReads(t *testing.T) {
 	}
 }
 
-// TestRenew: only a condition that was set is renewed.
+// TestRenew checks that only conditions that were set are renewed.
 func TestRenew(t *testing.T) {
 	t.Parallel()
 	const later = 90 * time.Second

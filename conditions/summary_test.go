@@ -15,7 +15,7 @@ func one(conditionType string, status metav1.ConditionStatus, reason, message st
 	return metav1.Condition{Type: conditionType, Status: status, Reason: reason, Message: message}
 }
 
-// summary is a result as text, for comparison.
+// summary formats a result for comparison.
 func summary(status metav1.ConditionStatus, reason, message string) string {
 	return fmt.Sprintf("%s %s: %s", status, reason, message)
 }

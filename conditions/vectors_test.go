@@ -14,20 +14,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/conditions"
 )
 
-// decided are the cases of testdata/vectors.json in which this package behaves otherwise on purpose: the reason and what it does
-// instead.
+// decided has the cases of testdata/vectors.json in which this package differs on purpose: the reason and the result of
+// this package.
 var decided = map[string]struct{ reason, want string }{
 	"set: flip and flip back within one pass moves the time": {
-		"lastTransitionTime compares with the stored status, so what happens within a pass does not move it",
+		"lastTransitionTime compares with the stored status, so a flip within one reconciliation does not change it",
 		`{"conditions": [{"at": 0, "message": "m", "reason": "R", "status": "True", "type": "A"}]}`,
 	},
 	"set: order of first appearance is kept": {
-		"the order depends on the types alone, so that equal content is equal bytes",
+		"the order depends only on the types, so that equal conditions have equal bytes",
 		`{"conditions": [{"at": 0, "message": "x", "reason": "R", "status": "True", "type": "A"},` +
 			`{"at": 0, "message": "m", "reason": "R", "status": "True", "type": "B"},` +
 			`{"at": 1, "message": "m", "reason": "R", "status": "True", "type": "C"}]}`,
 	},
-	"options: AsError": {"nothing is announced on every pass: only transitions", warningOnTransition},
+	"options: AsError": {"only transitions are announced, not every reconciliation", warningOnTransition},
 }
 
 const warningOnTransition = `{"eventMode": "transition", "eventType": "Warning", "logMode": "transition"}`
@@ -39,7 +39,7 @@ type vector struct {
 	Expected json.RawMessage `json:"expected"`
 }
 
-// condition is a condition in a vector; at is seconds since the start.
+// condition is a condition in a vector; at is the number of seconds since the start.
 type condition struct {
 	At      int    `json:"at"`
 	Op      string `json:"op,omitempty"`
@@ -127,7 +127,7 @@ func runDiff(t *testing.T, input json.RawMessage) any {
 	return map[string]any{"transitions": got}
 }
 
-// announcements maps the names of the vectors to ours.
+// announcements maps names in the vectors to options of this package.
 var announcements = map[string]conditions.Option{
 	"AsInfo": conditions.AsInfo, "AsError": conditions.AsError, "Silent": conditions.Silent, "WithWarningEvent": conditions.AsWarning,
 }
@@ -140,7 +140,7 @@ func runOptions(t *testing.T, input json.RawMessage) any {
 	for _, name := range in.Options {
 		known, ok := announcements[name]
 		if !ok {
-			t.Fatalf("option %s is not known", name)
+			t.Fatalf("unknown option %s", name)
 		}
 		opts = append(opts, known)
 	}

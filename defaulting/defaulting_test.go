@@ -41,7 +41,8 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// FuzzDifference checks that merging the difference into the one gives the other, save for nulls, which no merge patch can say.
+// FuzzDifference checks that merging the difference into the first value gives the second, except for nulls, which a
+// merge patch cannot set.
 func FuzzDifference(f *testing.F) {
 	f.Add(`{"a":1,"b":{"c":[1]}}`, `{"b":{"c":[2],"d":{}}}`)
 	f.Fuzz(func(t *testing.T, before, after string) {
@@ -75,7 +76,7 @@ func nulls(value any) bool {
 			}
 		}
 	case []any:
-		return false // taken as they are
+		return false // decoded without changes
 	}
 	return false
 }
@@ -101,7 +102,8 @@ type port struct {
 	Number int `json:"number"`
 }
 
-// TestDifferenceNotRemembered changes what a difference was made from, in place and anywhere: it must be that of the values as they are.
+// TestDifferenceNotRemembered changes the inputs of a difference in place, and checks that the next difference is of the
+// current values.
 func TestDifferenceNotRemembered(t *testing.T) {
 	t.Parallel()
 	one := int32(1)
@@ -130,7 +132,8 @@ func TestDifferenceNotRemembered(t *testing.T) {
 	expect(`{"labels":null}`)
 }
 
-// TestDifferenceAllocations keeps what is asked for in every pass from being made again.
+// TestDifferenceAllocations checks that a repeated difference, which every reconciliation requests, is not computed
+// again.
 func TestDifferenceAllocations(t *testing.T) {
 	before := &server{Labels: map[string]string{"a": "b"}}
 	after := &server{Replicas: new(int32(2)), Labels: map[string]string{"a": "b"}}

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// outcome is what a pass says, short enough to compare.
+// outcome is a short form of the result of a reconciliation.
 type outcome struct {
 	Conditions   []string
 	State        health.State
@@ -23,7 +23,7 @@ type outcome struct {
 	RequeueAfter time.Duration
 }
 
-// pass runs one pass over what is stored.
+// pass runs a reconciliation with the stored conditions.
 func pass(stored []metav1.Condition, generation int64, o health.Options, observe ...[]health.Component) ([]metav1.Condition, outcome) {
 	m := conditions.NewManager(stored, generation, o.Now)
 	a := health.NewAssessor(m, o)
@@ -44,7 +44,7 @@ func pass(stored []metav1.Condition, generation int64, o health.Options, observe
 	return m.Conditions(), out
 }
 
-// retry returns the error that joins those that trying again may solve.
+// retry joins the errors that a retry may resolve.
 func retry(errs ...error) error {
 	a := health.NewAssessor(conditions.NewManager(nil, 1, start), health.Options{})
 	a.Observe(health.Component{Errors: errs})
@@ -317,7 +317,7 @@ func TestRetryError(t *testing.T) {
 	}
 }
 
-// TestWaitingSummary: the summary names the first components that it waits for.
+// TestWaitingSummary checks that the summary names the first components that it waits for.
 func TestWaitingSummary(t *testing.T) {
 	t.Parallel()
 	busy := func(name, object, message string) health.Component {

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// healthy are five components as they are most of the time.
+// healthy returns five components in their usual state.
 func healthy() []health.Component {
 	var list []health.Component
 	for _, name := range []string{"Configuration", "Model", "Server", "Route", "Autoscaler"} {
@@ -22,7 +22,7 @@ func healthy() []health.Component {
 	return list
 }
 
-// steady is a pass in which no condition changes.
+// steady runs a reconciliation in which no condition changes.
 func steady(stored []metav1.Condition, components []health.Component, now time.Time) bool {
 	m := conditions.NewManager(stored, 1, now)
 	a := health.NewAssessor(m, health.Options{Now: now})
@@ -38,12 +38,13 @@ func BenchmarkSteadyPass(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if !steady(stored, components, later) {
-			b.Fatal("the pass changed something")
+			b.Fatal("the reconciliation changed a condition")
 		}
 	}
 }
 
-// TestSteadyPassAllocates keeps the cost of a pass that changes nothing, five healthy components.
+// TestSteadyPassAllocates limits the allocations of a reconciliation that changes no condition, with five healthy
+// components.
 func TestSteadyPassAllocates(t *testing.T) {
 	components := healthy()
 	stored, _ := pass(nil, 1, health.Options{Now: start}, components)

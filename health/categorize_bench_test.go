@@ -25,7 +25,7 @@ func BenchmarkBlocking(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if len(health.Blocking(components)) != 1 {
-			b.Fatal("another number of errors blocks")
+			b.Fatal("unexpected number of blocking errors")
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// typed is an error of another package that knows its category.
+// typed is an error type of another package with its own category.
 type typed struct{ category string }
 
 func (typed) Error() string            { return "kept: shared object" }

@@ -2,8 +2,8 @@ package health_test
 
 import "github.com/reconcilekit/reconcilekit/internal/vectors"
 
-// decided are the cases of testdata/vectors.json in which this package behaves otherwise on purpose: why, and what of the result
-// differs. A case without a result is about something that does not exist here.
+// decided has the cases of testdata/vectors.json in which this package differs on purpose: the reason, and the differing
+// fields. A case without a result is about a feature that does not exist here.
 var decided = map[string]vectors.Decision{
 	// Applying.
 	"engine: error category Infrastructure": {
@@ -31,7 +31,7 @@ var decided = map[string]vectors.Decision{
 		"errors override an explicit Ready", `{"state": "Failed"}`,
 	},
 	"engine: duplicate component names, last one wins": {
-		"the worse of two reports about one component wins",
+		"the worse of two reports about one component takes precedence",
 		`{"steps": [{"conditions": [
 				{"status": "False", "reason": "Bad", "message": "x"},
 				{"status": "False", "reason": "Bad", "message": "Component A is not ready: x"}],
@@ -113,7 +113,8 @@ var decided = map[string]vectors.Decision{
 	},
 }
 
-// kept are the cases marked as quirk whose recorded result is nevertheless right, by the rules that hold for every case.
+// kept has the cases marked as quirks whose recorded result is nevertheless correct under the rules that apply to every
+// case.
 var kept = map[string]string{
 	"engine: Running counts as not ready": "an unknown state is never ready",
 	"engine: empty component name writes the Ready condition itself": "a component without a name and a failure is ignored, which " +

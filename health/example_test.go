@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// A pass observes the parts of the owner and folds them into conditions, one state and what comes next.
+// A reconciliation observes the components of the owner and derives conditions, one state and the next action.
 func ExampleAssessor() {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	m := conditions.NewManager(nil, 1, now)
@@ -38,7 +38,8 @@ func ExampleAssessor() {
 	// state Failed | retry <nil> | blocking 1
 }
 
-// While something cannot be reached, conditions stay as they are for the grace period; the pass asks to come back at its end.
+// While a dependency is unreachable, conditions are unchanged during the grace period; the result requests a
+// reconciliation at its end.
 func ExampleOptions_grace() {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	m := conditions.NewManager(nil, 1, now)
@@ -57,7 +58,7 @@ func ExampleOptions_grace() {
 	// Output: True Connected | again in 30s | retry Unreachable: the database does not answer
 }
 
-// An error keeps the category that it was given, whatever is wrapped around it or caused it.
+// An error keeps its explicit category, whatever it wraps or is wrapped in.
 func ExampleCategorize() {
 	known := health.NewError(health.Auth, "TokenExpired", "renew the token", errors.New("401"))
 	e := health.Categorize(fmt.Errorf("list models: %w", known))
@@ -69,7 +70,7 @@ func ExampleCategorize() {
 	// Unknown UnknownError boom
 }
 
-// What an inspector finds wrong with a child never blocks applying, or the fix could not reach it.
+// A problem that an inspector finds in a child never blocks applying, because then no fix could reach the child.
 func ExampleBlocking() {
 	bad := health.NewError(health.InvalidSpec, "PodFailed", "exit code 1", nil)
 	fmt.Println(len(health.Blocking([]health.Component{{Name: "Settings", Errors: []error{bad}}})))

@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// FuzzAssessor observes components made of the bytes and checks what always holds.
+// FuzzAssessor observes components derived from the bytes and checks the invariants of the result.
 func FuzzAssessor(f *testing.F) {
 	f.Add([]byte{0, 1, 2}, []byte{9, 18, 27})
 	f.Add([]byte{255, 254, 3}, []byte{3})
@@ -36,7 +36,7 @@ func FuzzAssessor(f *testing.F) {
 			t.Errorf("summary %v, state %s", ready, got.State)
 		}
 		for _, c := range components {
-			covered := got.RequeueAfter > 0 // by the grace period
+			covered := got.RequeueAfter > 0 // within the grace period
 			if ready && !covered && c.GetState() != health.Ready {
 				t.Errorf("ready with %+v", c)
 			}

@@ -32,7 +32,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestCategoryEffects holds the table of the package documentation.
+// TestCategoryEffects checks the table of the package documentation.
 func TestCategoryEffects(t *testing.T) {
 	t.Parallel()
 	type effect struct {

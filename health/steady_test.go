@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// TestMessagesStaySteady checks that two tries that fail alike have one message.
+// TestMessagesStaySteady checks that two attempts with the same failure have the same message.
 func TestMessagesStaySteady(t *testing.T) {
 	t.Parallel()
 	for name, tries := range map[string][2]string{
@@ -34,7 +34,8 @@ func TestMessagesStaySteady(t *testing.T) {
 	}
 }
 
-// TestLongErrors checks that a response body in an error is bounded, and its credentials are not stored.
+// TestLongErrors checks that the length of a response body in an error is limited, and that its credentials are not
+// stored.
 func TestLongErrors(t *testing.T) {
 	t.Parallel()
 	got := health.Categorize(errors.New("refused: password=hunter2 " + strings.Repeat("x ", 4<<20))).Message

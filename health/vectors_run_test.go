@@ -71,7 +71,7 @@ func (r *recordedError) make(t *testing.T) error {
 	case "noKindMatch":
 		return &meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "g", Kind: "K"}, SearchedVersions: []string{"v1"}}
 	}
-	t.Fatalf("error kind %q is not known", r.Kind)
+	t.Fatalf("unknown error kind %q", r.Kind)
 	return nil
 }
 

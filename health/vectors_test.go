@@ -20,7 +20,7 @@ func TestVectors(t *testing.T) {
 	}.Test(t)
 }
 
-// transform gives a recorded result the form in which this package answers, by rules that hold for every case.
+// transform converts a recorded result to the format of this package, with rules that apply to every case.
 func transform(t *testing.T, v vectors.Vector) any {
 	t.Helper()
 	want := vectors.Plain(t, v.Expected)
@@ -42,13 +42,14 @@ func transform(t *testing.T, v vectors.Vector) any {
 			if !stored || b["status"] != c["status"] || b["reason"] != c["reason"] {
 				changed = append(changed, c["reason"].(string)+" "+c["message"].(string))
 			}
-			// lastTransitionTime moves with the status alone.
+			// lastTransitionTime changes only with the status.
 			if stored && b["status"] == c["status"] {
 				c["at"] = b["at"]
 			}
 			before[name] = c
 		}
-		// Only transitions are announced; the recorded engine repeats some and leaves those out of its transitions.
+		// Only transitions are announced; the recorded engine also repeats some events and keeps them out of its
+		// transitions.
 		recorded := append(texts(s["transitionEvents"]), texts(s["recurringEvents"])...)
 		events := []any{}
 		for _, e := range recorded {
@@ -62,13 +63,13 @@ func transform(t *testing.T, v vectors.Vector) any {
 		s["events"] = events
 		delete(s, "transitionEvents")
 		delete(s, "recurringEvents")
-		delete(s, "requeueError") // ours names the errors
+		delete(s, "requeueError") // this package names the errors
 		sortByType(s["conditions"].([]any))
 	}
 	return want
 }
 
-// nameWaits names the components in the message of a summary that waits for them.
+// nameWaits adds the names of the components to the message of a summary that waits for them.
 func nameWaits(step map[string]any) {
 	const recorded = "Waiting for components to become ready"
 	var summary map[string]any
@@ -96,12 +97,12 @@ func nameWaits(step map[string]any) {
 	}
 }
 
-// keepMessages replaces the recorded messages by those of the error, which contain its category.
+// keepMessages replaces the recorded messages by those of the error, which contain the category.
 func keepMessages(t *testing.T, v vectors.Vector, want map[string]any) {
 	t.Helper()
 	var in struct{ Error *recordedError }
 	vectors.Decode(t, v.Input, &in)
-	if in.Error != nil && in.Error.Kind != "state" { // the author of that one has said it all
+	if in.Error != nil && in.Error.Kind != "state" { // the message of this error is complete
 		want["message"] = in.Error.make(t).Error()
 	}
 }

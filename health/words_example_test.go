@@ -7,7 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// A component says what it knows; state, reason and message follow from the errors where they are not given.
+// A component derives its state, reason and message from its errors if they are not set.
 func ExampleComponent() {
 	database := health.Component{
 		Name: "Database", Dependency: health.Upstream,
@@ -17,7 +17,7 @@ func ExampleComponent() {
 	// Output: Degraded SecretNotFound create the Secret "db"
 }
 
-// Joined errors are several, each with a category of its own.
+// Joined errors count separately, each with its own category.
 func ExampleComponent_Categorized() {
 	refused := health.NewError(health.Auth, "TokenExpired", "renew the token", nil)
 	c := health.Component{Errors: []error{errors.Join(refused, errors.New("boom"))}}
@@ -29,21 +29,21 @@ func ExampleComponent_Categorized() {
 	// Unknown UnknownError: boom
 }
 
-// quotaError is an error of a package that knows nothing of this one.
+// quotaError is an error type of a package that does not import health.
 type quotaError struct{ namespace string }
 
 func (e *quotaError) Error() string        { return "namespace " + e.namespace + " is full" }
 func (*quotaError) HealthCategory() string { return "ResourceExhaustion" }
 func (*quotaError) HealthReason() string   { return "NamespaceFull" }
 
-// An error with two methods more than error decides its category itself.
+// An error type with two additional methods determines its own category.
 func ExampleClassified() {
 	e := health.Categorize(fmt.Errorf("apply: %w", &quotaError{"team-a"}))
 	fmt.Println(e.Category, e.Reason, e.Message)
 	// Output: ResourceExhaustion NamespaceFull apply: namespace team-a is full
 }
 
-// The methods of a category say what follows from an error.
+// The methods of a category return the effects of an error.
 func ExampleCategory() {
 	for _, c := range []health.Category{health.InvalidSpec, health.Infrastructure} {
 		fmt.Println(c, c.State(), "| blocks", c.Blocks(), "| tried again", c.Retries())
@@ -53,7 +53,7 @@ func ExampleCategory() {
 	// Infrastructure Degraded | blocks true | tried again true
 }
 
-// Worse compares two states; what is no state at all is as bad as Failed.
+// Worse compares two states; an unknown state is as bad as Failed.
 func ExampleWorse() {
 	fmt.Println(health.Worse(health.Degraded, health.Pending), health.Worse(health.Ready, health.Ready), health.Worse("Fine", health.Degraded))
 	// Output: true false true

@@ -42,5 +42,3 @@ func TestMaps(t *testing.T) {
 		t.Errorf("merged nothing into %v, want nil", got)
 	}
 }
-
-// TestResolveDoesNotMergeGateways: the higher layer's gateway inherits neither namespace nor listener from the lower one's.

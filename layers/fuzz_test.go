@@ -6,7 +6,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/layers"
 )
 
-// FuzzMaps: each key has the value of the first map that has it, and nothing that is given changes.
+// FuzzMaps checks that each key has the value of the first map that contains it, and that the arguments are unchanged.
 func FuzzMaps(f *testing.F) {
 	f.Add("a", "1", "b", "2")
 	f.Add("a", "1", "a", "2")

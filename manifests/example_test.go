@@ -24,7 +24,7 @@ spec:
   ports:
   - name: http
     prot: 80
-`)}} // an embed.FS in a program
+`)}} // in a program, an embed.FS
 
 	set, err := manifests.Parse(files, scheme, "*.yaml")
 	if err != nil {

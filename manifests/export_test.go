@@ -2,7 +2,7 @@ package manifests
 
 import "encoding/json"
 
-// JSON writes an object with its spec and data.
+// JSON encodes an object with its spec and data.
 func JSON(object Object) (string, error) {
 	text, err := json.Marshal(object)
 	return string(text), err

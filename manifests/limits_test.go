@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/manifests"
 )
 
-// bomb is a list that aliases blow up to 10^levels.
+// bomb returns a list that aliases expand to 10^levels values.
 func bomb(levels int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
@@ -22,7 +22,7 @@ func bomb(levels int) string {
 	return b.String()
 }
 
-// repeated is a value, and a list with aliases of it.
+// repeated returns a value and a list of aliases of it.
 func repeated(value string, times int) string {
 	return "a: &a " + value + "\nl: [" + strings.Repeat("*a, ", times) + "]\n"
 }
@@ -88,7 +88,7 @@ func TestObjectsLimits(t *testing.T) {
 	}
 }
 
-// TestYAML: aliases, merge keys and octal numbers of a template are read as kubectl reads them.
+// TestYAML checks that aliases, merge keys and octal numbers have the same meaning as in kubectl.
 func TestYAML(t *testing.T) {
 	t.Parallel()
 	objects, err := manifests.Objects("x.yaml", `apiVersion: example.com/v1
@@ -112,11 +112,11 @@ spec:
 	}
 }
 
-// costly is the longest text that a fuzz target of this package tries: up to here a case may take no more than 100 ms and 16 MiB,
-// above it in proportion.
+// costly is the length of the longest text that a fuzz target of this package tries. Up to this length a case may take
+// at most 100 ms and 16 MiB, above it proportionally more.
 const costly = 16 << 10
 
-// FuzzObjects checks that no stream makes the decoder panic, or take more than its limits.
+// FuzzObjects checks that no stream makes the decoder panic or exceed its limits.
 func FuzzObjects(f *testing.F) {
 	f.Add(stream)
 	f.Add(bomb(9))
@@ -152,7 +152,7 @@ func FuzzObjects(f *testing.F) {
 	})
 }
 
-// TestRenderConcurrently renders one set from several goroutines: each sees its own text only.
+// TestRenderConcurrently renders one set from several goroutines, and checks that each result has only its own text.
 func TestRenderConcurrently(t *testing.T) {
 	t.Parallel()
 	set, err := manifests.Parse(fstest.MapFS{"x.yaml": {Data: []byte(configMap + "data: {a: {{.}}, b: {{quote .}}}\n")}}, scheme(t), "*.yaml")

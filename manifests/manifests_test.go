@@ -39,7 +39,7 @@ func parse(t testing.TB, files map[string]string) *manifests.Set {
 	return set
 }
 
-// typed decodes an object as a Go type.
+// typed decodes an object into a Go type.
 func typed[T any](t testing.TB, object manifests.Object) *T {
 	t.Helper()
 	out := new(T)
@@ -89,7 +89,8 @@ data:
 	}
 }
 
-// TestErrorsNameTheLine checks that an error names the line of the template, which conditions and loops have moved.
+// TestErrorsNameTheLine checks that an error names the line of the template, although conditions and loops change the
+// lines of the result.
 func TestErrorsNameTheLine(t *testing.T) {
 	t.Parallel()
 	const service = "apiVersion: v1\nkind: Service\nmetadata:\n  name: x\n"
@@ -154,7 +155,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-// TestKindWithoutType: the scheme may name a kind that has no Go type; of its fields those of the metadata are checked.
+// TestKindWithoutType checks a kind of the scheme without a Go type: only its metadata is checked.
 func TestKindWithoutType(t *testing.T) {
 	t.Parallel()
 	known := scheme(t)
@@ -208,7 +209,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzRender checks that no template and no value make it panic, and that what comes out is an object of the scheme.
+// FuzzRender checks that no template or value causes a panic, and that the result is an object of the scheme.
 func FuzzRender(f *testing.F) {
 	f.Add("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{quote .}}}\n", "x")
 	f.Add("{{range $i, $c := .}}\n{{$i}}: {{json $c}}\n{{end}}", "abc")

@@ -78,7 +78,7 @@ func TestObjectsErrors(t *testing.T) {
 }
 
 func ExampleObjects() {
-	objects, err := manifests.Objects("kustomize", stream, nil) // a stream that a renderer wrote
+	objects, err := manifests.Objects("kustomize", stream, nil) // the output of a renderer
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -15,7 +15,7 @@ import (
 
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n"
 
-// textPlaces are places of a template where somebody may write a text, and what the object has there.
+// textPlaces has positions in a template where a text can be inserted, and the expected change of the object.
 var textPlaces = map[string]struct {
 	template string
 	want     func(o *corev1.ConfigMap, text string)
@@ -100,7 +100,7 @@ var textPlaces = map[string]struct {
 	},
 }
 
-// hostileTexts are texts of a user that YAML, or the renderer, could take for something else.
+// hostileTexts are texts of a user that YAML or the renderer could misinterpret.
 var hostileTexts = []string{
 	"", "web-1", "a b", "a: b", "a:", "- a", "-", "---", "...", "a\n---\nb", "a\nkind: Secret", "a\n  namespace: kube-system", "a #b", "#",
 	"kube-system\x01cm.yaml:1\x01", "a\x01b", "\x01", "\x00", "a\x00\nkind: Secret", "\x7f", "\u0085", "\u2028", "\ufeff", "\ufffd", "\xff", "a\xffb",
@@ -110,7 +110,8 @@ var hostileTexts = []string{
 	", b: ", `", b: "`, "b", "x\n", "\n", "a\n    b", "{{.}}", "v", "verylong" + strings.Repeat("x", 2000),
 }
 
-// checkText renders a text in every place: it comes out as that text there and nowhere else, or there is an error.
+// checkText renders a text at every position, and checks that the object has the text there and nowhere else, or that
+// there is an error.
 func checkText(t *testing.T, sets map[string]*manifests.Set, text string) {
 	t.Helper()
 	for place, test := range textPlaces {
@@ -163,7 +164,7 @@ func FuzzTexts(f *testing.F) {
 	})
 }
 
-// TestTextsThatRender: what is harmless needs no quotes, and quote and json take every text.
+// TestTextsThatRender checks that harmless texts need no quotes, and that quote and json accept every text.
 func TestTextsThatRender(t *testing.T) {
 	t.Parallel()
 	sets := textSets(t)

@@ -45,7 +45,7 @@ spec:
     volumeMounts: [{name: v, mountPath: /v, readOnly: false}]
 `
 
-// TestWrittenValues checks that an object has every value that is written, also those that the Go type of the kind leaves out.
+// TestWrittenValues checks that an object has every written value, including those that encoding the Go type would omit.
 func TestWrittenValues(t *testing.T) {
 	t.Parallel()
 	want := map[string]any{
@@ -163,14 +163,14 @@ spec:
 	})
 }
 
-// TestLists checks that a list gives its items.
+// TestLists checks that a List is replaced by its items.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	const item = "- {apiVersion: v1, kind: ConfigMap, metadata: {name: %}}\n"
 	named := func(name string) string { return strings.ReplaceAll(item, "%", name) }
 	for name, test := range map[string]struct {
 		stream string
-		want   []string // kind and name; or an error
+		want   []string // kinds and names, unless an error is expected
 		err    string
 	}{
 		"List":     {stream: "apiVersion: v1\nkind: List\nitems:\n" + named("a") + named("b"), want: []string{"ConfigMap a", "ConfigMap b"}},
@@ -224,7 +224,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestErrorsNameTheField checks that an error names the line and the field, and does not repeat what is written there.
+// TestErrorsNameTheField checks that an error names the line and the field, and does not contain the value.
 func TestErrorsNameTheField(t *testing.T) {
 	t.Parallel()
 	const pod = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: x\n"
@@ -274,7 +274,7 @@ func TestErrorsNameTheField(t *testing.T) {
 				t.Fatalf("want %s\ngot  %v", test.want, err)
 			}
 			if strings.Contains(err.Error(), "hunter2") {
-				t.Error("the error repeats the value")
+				t.Error("the error contains the value")
 			}
 		})
 	}

@@ -53,7 +53,7 @@ func BenchmarkDerive(b *testing.B) {
 	})
 }
 
-// BenchmarkImageName is the whole way from an image reference to the name of an object.
+// BenchmarkImageName measures deriving an object name from an image reference.
 func BenchmarkImageName(b *testing.B) {
 	for name, ref := range map[string]string{
 		"Tag":    "ghcr.io/example/llama-3-8b:v1.2.0",

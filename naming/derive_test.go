@@ -14,7 +14,7 @@ import (
 
 func TestDeriveShape(t *testing.T) {
 	t.Parallel()
-	const h = "############" // 12 characters of hash
+	const h = "############" // a hash of 12 characters
 	tests := map[string]struct {
 		reason string
 		parts  []string

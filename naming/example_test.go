@@ -7,7 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/naming"
 )
 
-// A child of an owner: the namespace tells apart owners of one name.
+// The name of an owner's child contains a hash of the namespace, which distinguishes owners with the same name.
 func ExampleDerive() {
 	name, err := naming.Derive([]string{"web", "cache"}, naming.HashInputs("team-a"))
 	if err != nil {
@@ -22,7 +22,7 @@ func ExampleDerive() {
 	// web-cache-aa9295bef049
 }
 
-// What needs nothing stays as it is; what reads the same does not become the same.
+// A valid part is unchanged; different parts with the same text when joined get different names.
 func ExampleDerive_twins() {
 	for _, parts := range [][]string{{"a-b-c"}, {"a-b", "c"}, {"a", "b-c"}, {"a.b-c"}} {
 		name, _ := naming.Derive(parts)
@@ -35,7 +35,7 @@ func ExampleDerive_twins() {
 	// ["a.b-c"] a-b-c-cd549643176f
 }
 
-// A platform that serves a name as a host "{name}-worker-{namespace}" leaves it what is left of 63 characters.
+// A platform that derives the host "{name}-worker-{namespace}" from a name leaves it the rest of 63 characters.
 func ExampleReserve() {
 	service := "a-service-whose-name-is-longer-than-it-should-be"
 	suffix := "-worker-" + "production-europe"
@@ -47,7 +47,7 @@ func ExampleReserve() {
 	// 63
 }
 
-// The longest part gives up characters first.
+// The longest part is shortened first.
 func ExampleMaxLength() {
 	name, _ := naming.Derive([]string{"a-rather-long-service-name", "cache"}, naming.MaxLength(30))
 	fmt.Println(name)
@@ -55,7 +55,7 @@ func ExampleMaxLength() {
 	// a-rather-lo-cache-4bcc4bc0bac6
 }
 
-// A kind whose names must start with a letter (RFC 1035), as a Service's.
+// Names of some kinds, such as Service, must start with a letter (RFC 1035).
 func ExampleDerive_letterFirst() {
 	name, _ := naming.Derive([]string{"1st"}, naming.StartWithLetter)
 	fmt.Println(name)
@@ -63,7 +63,7 @@ func ExampleDerive_letterFirst() {
 	// x1st-111b612419f2
 }
 
-// A label value that selects objects must not be shared by two owners.
+// A label value that selects objects must be unique to an owner.
 func ExampleForm() {
 	long := strings.Repeat("long-", 20)
 	for _, owner := range []string{"web", "Web", long + "one", long + "two"} {
@@ -77,7 +77,7 @@ func ExampleForm() {
 	// long-long-long-long-long-long-long-long-long-long-6b18adb781fb
 }
 
-// Options that no name satisfies are reported with what would be right.
+// Options that no name can satisfy are an error that names the accepted values.
 func ExampleReserve_tooLong() {
 	_, err := naming.Derive([]string{"web"}, naming.Reserve("-"+strings.Repeat("n", 60)))
 	fmt.Println(err)
@@ -111,7 +111,7 @@ func ExampleHash() {
 	// true 75573882153edda3
 }
 
-// An object per image, in a program that uses no other package of this module.
+// A program that needs one object per image can use this package alone.
 func ExampleParseImage() {
 	const ref = "registry.example.com:8443/team/Model_Name:V2.0"
 	img, err := naming.ParseImage(ref)

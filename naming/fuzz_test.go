@@ -36,10 +36,10 @@ func FuzzDerive(f *testing.F) {
 		if err != nil || again != name {
 			t.Errorf("%q: first %q, then %q, %v", parts, name, again, err)
 		}
-		// A name that keeps its part is taken by nothing else: another list with this name has a hash in it.
+		// No other list has the unhashed name of a single part: its name would contain a hash.
 		if hash > 0 && (len(parts) > 1 || input != "") {
 			if plain, err := naming.Derive([]string{name}, opts[:4]...); err == nil && plain == name {
-				t.Errorf("%q has the hashed name %q, and so has the part of that text", parts, name)
+				t.Errorf("%q has the hashed name %q, which is also the name of a part with that text", parts, name)
 			}
 		}
 	})
@@ -73,7 +73,7 @@ func FuzzSanitize(f *testing.F) {
 	})
 }
 
-// FuzzHashImage cuts one text into two lists: what is hashed is the same only for the same list.
+// FuzzHashImage splits one text into two lists, and checks that their hashed bytes are equal only if the lists are.
 func FuzzHashImage(f *testing.F) {
 	f.Add("a-b-c", uint64(1), uint64(2), 1)
 	f.Add("\x01\x00\x01a", uint64(3), uint64(5), 0)
@@ -92,7 +92,7 @@ func FuzzHashImage(f *testing.F) {
 	})
 }
 
-// FuzzHashInput compares the quick way of common types with the way through encoding/json.
+// FuzzHashInput compares the fast path of common types with encoding/json.
 func FuzzHashInput(f *testing.F) {
 	f.Add("a", "b<\u2028")
 	f.Add("", "\xff")
@@ -138,7 +138,7 @@ func FuzzParseImage(f *testing.F) {
 	})
 }
 
-// cut cuts text after every byte whose bit is set.
+// cut splits text after each byte whose bit is set.
 func cut(text string, bits uint64) []string {
 	var parts []string
 	start := 0

@@ -11,11 +11,11 @@ import (
 
 const (
 	goldenFile = "testdata/names.jsonl"
-	// goldenLines only grows, with the file.
+	// goldenLines grows with the file and never shrinks.
 	goldenLines = 25
 )
 
-// stored is a line of the golden file: a name that is in clusters, and what it was made of.
+// stored is a line of the golden file: a name that exists in clusters, and its inputs.
 type stored struct {
 	Parts   []string `json:"parts"`
 	Inputs  []any    `json:"inputs,omitempty"`
@@ -27,8 +27,8 @@ type stored struct {
 	Name    string   `json:"name"`
 }
 
-// TestNamesAreStable keeps names for good. A new line is added to the file without its name; UPDATE_GOLDEN=1 fills empty names, never others,
-// and the run still fails, so that somebody looks.
+// TestNamesAreStable checks that names never change. Add a new line to the file without its name; UPDATE_GOLDEN=1 fills
+// empty names only, and the run still fails, so that the author reviews them.
 func TestNamesAreStable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(goldenFile)

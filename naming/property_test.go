@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/naming"
 )
 
-// The grammars of k8s.io/apimachinery/pkg/util/validation, and RFC 1035 for names that start with a letter.
+// Patterns of k8s.io/apimachinery/pkg/util/validation, and of RFC 1035 for names that start with a letter.
 var (
 	label      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 	letter     = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
@@ -18,7 +18,7 @@ var (
 	labelValue = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
 )
 
-// grammar is what names of the form match.
+// grammar returns the pattern of the names of a form.
 func grammar(form naming.Form) *regexp.Regexp {
 	switch form {
 	case naming.SubdomainForm:
@@ -30,7 +30,8 @@ func grammar(form naming.Form) *regexp.Regexp {
 	return label
 }
 
-// TestMillionNames makes names that differ only where they are cut, which is the worst case: the hash alone tells them apart.
+// TestMillionNames derives names that differ only in the part that is cut off, which is the worst case: only the hash
+// distinguishes them.
 func TestMillionNames(t *testing.T) {
 	t.Parallel()
 	if testing.Short() || raceEnabled {
@@ -57,7 +58,7 @@ func TestMillionNames(t *testing.T) {
 	}
 }
 
-// TestRandomNames checks every promise on random parts of a small alphabet, where twins are likely.
+// TestRandomNames checks the invariants of names on random parts of a small alphabet, where collisions are likely.
 func TestRandomNames(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -2,5 +2,5 @@
 
 package naming_test
 
-// raceEnabled leaves out what takes long under the race detector and has no goroutines.
+// raceEnabled skips slow tests without goroutines under the race detector.
 const raceEnabled = true

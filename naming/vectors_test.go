@@ -11,8 +11,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/naming"
 )
 
-// vector is a fact about an operator in production: what its functions give for an input. A quirk is behaviour that is better not
-// kept; decision says what this package does instead, and is the reason why the vector is checked for validity only.
+// vector is a recorded result of an operator in production: the output of one of its functions for an input. A quirk is
+// behaviour that this package changes; decision has its own behaviour and the reason, and the result must differ from
+// the recorded one.
 type vector struct {
 	Name     string `json:"name"`
 	Fn       string `json:"fn"`
@@ -62,14 +63,14 @@ func TestVectors(t *testing.T) {
 	t.Logf("matching: %v, quirks changed by decision: %v", matching, quirks)
 }
 
-// hashed reports whether the expected value ends in a hash, whose characters may differ.
+// hashed returns true if the expected value ends in a hash, whose characters may differ.
 func (v *vector) hashed() bool {
 	return v.Fn == "derivedName" && len(v.Input.HashInputs) > 0 && (v.Input.HashLength == nil || *v.Input.HashLength > 0)
 }
 
 var hashAtEnd = regexp.MustCompile(`-[0-9a-f]+$`)
 
-// maskHash replaces the characters of a hash, not their number.
+// maskHash replaces the characters of a hash and keeps their number.
 func maskHash(result map[string]any, hashed bool) map[string]any {
 	value, ok := result["value"].(string)
 	if !hashed || !ok {
@@ -81,7 +82,7 @@ func maskHash(result map[string]any, hashed bool) map[string]any {
 	return map[string]any{"value": masked, "length": result["length"]}
 }
 
-// run returns the result in the shape of v.Expected.
+// run returns the result in the format of v.Expected.
 func (v *vector) run(t *testing.T) map[string]any {
 	t.Helper()
 	switch v.Fn {
@@ -104,7 +105,7 @@ func (v *vector) run(t *testing.T) map[string]any {
 	return nil
 }
 
-// options says in this package's words what the vector asks for: 8 characters of hash, and none without inputs.
+// options returns the options for the vector: a hash of 8 characters, or none without inputs.
 func (v *vector) options() []naming.Option {
 	length := 8
 	if v.Input.HashLength != nil {
@@ -120,7 +121,8 @@ func (v *vector) options() []naming.Option {
 	return opts
 }
 
-// texts is a name as result. The parameter for the parts has another name here, so that error counts with any text.
+// texts returns a name or an error in the format of the vectors. The error for empty parts counts as equal, because the
+// parameter has another name here.
 func texts(got string, err error, expected map[string]any) map[string]any {
 	if err != nil {
 		if expected["error"] == "nameParts cannot be empty" {

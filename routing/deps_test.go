@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestImports keeps what an import of this package costs: the Gateway API types and JSONPath on top of
-// the words of health, without health/inspect.
+// TestImports limits the packages that this package adds to those of health: the Gateway API types and JSONPath, but not
+// health/inspect.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	below := map[string]bool{}

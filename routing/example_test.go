@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// shop stands for the custom resource of an operator; any API type does.
+// shop returns an example custom resource; any API type can be used.
 func shop() *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{

@@ -7,7 +7,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing"
 )
 
-// FuzzParseTimeout: exactly the pattern of the API is accepted, and what was read can be written and read again.
+// FuzzParseTimeout checks that exactly the pattern of the API is accepted, and that a parsed value can be formatted and
+// parsed again.
 func FuzzParseTimeout(f *testing.F) {
 	for _, seed := range []string{"", "0s", "30s", "1h30m", "5ms", "1m5s", "99999h99999h99999h99999h", "1.5s", "-1s", "100000h", "1s1s1s1s1s", "1", "s", "1M", "٣s"} {
 		f.Add(seed)
@@ -22,7 +23,7 @@ func FuzzParseTimeout(f *testing.F) {
 			return
 		}
 		if want, err := time.ParseDuration(value); err != nil || want != duration {
-			t.Errorf("ParseTimeout(%q) = %s, the standard library reads %s, %v", value, duration, want, err)
+			t.Errorf("ParseTimeout(%q) = %s, the standard library returns %s, %v", value, duration, want, err)
 		}
 		text, err := routing.FormatTimeout(duration)
 		if err != nil {
@@ -32,7 +33,7 @@ func FuzzParseTimeout(f *testing.F) {
 			return
 		}
 		if back, err := routing.ParseTimeout(string(text)); err != nil || back != duration {
-			t.Errorf("%s is written as %q and read as %s, %v", duration, text, back, err)
+			t.Errorf("%s is formatted as %q and parsed as %s, %v", duration, text, back, err)
 		}
 	})
 }

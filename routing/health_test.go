@@ -14,7 +14,7 @@ import (
 
 const controller = "example.com/gateway"
 
-// condition is one of generation 3, the present one.
+// condition returns a condition of the current generation, 3.
 func condition(kind, status, reason string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: metav1.ConditionStatus(status), Reason: reason, Message: "because", ObservedGeneration: 3}
 }
@@ -144,7 +144,7 @@ func TestHealth(t *testing.T) {
 				if !component.Child || component.Name != "HTTPRoute" || component.Dependency != health.Downstream {
 					t.Errorf("component = %+v, want a child named HTTPRoute", component)
 				}
-				// The second time round everything stands in the opposite order.
+				// Repeat with all lists in reverse order.
 				slices.Reverse(route.Status.Parents)
 				for i := range route.Status.Parents {
 					slices.Reverse(route.Status.Parents[i].Conditions)

@@ -14,7 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing"
 )
 
-// TestLimitsOfCRD reads the limits from the CRD that the Gateway API module ships: what is at a limit is accepted, one more is not.
+// TestLimitsOfCRD reads the limits from the CRD of the Gateway API module, and checks that a route at a limit is
+// accepted and one above is rejected.
 func TestLimitsOfCRD(t *testing.T) {
 	t.Parallel()
 	crd := loadCRD(t)
@@ -65,7 +66,7 @@ func TestLimitsOfCRD(t *testing.T) {
 		plan := validPlan()
 		set(&plan, limit)
 		if _, err := routing.NewHTTPRoute(plan); err != nil {
-			t.Errorf("%s: %d is refused: %v", path, limit, err)
+			t.Errorf("%s: %d is rejected: %v", path, limit, err)
 		}
 		plan = validPlan()
 		set(&plan, limit+1)
@@ -96,7 +97,7 @@ func repeat[T any](n int, item func(int) T) []T {
 	return items
 }
 
-// schema is a part of an OpenAPI schema.
+// schema is a node of an OpenAPI schema.
 type schema map[string]any
 
 func loadCRD(t *testing.T) schema {
@@ -135,7 +136,7 @@ func loadCRD(t *testing.T) schema {
 	return nil
 }
 
-// limit follows property names, "items" for the elements of a list, to a limit.
+// limit returns the limit at a path of property names, with "items" for the elements of a list.
 func (s schema) limit(t *testing.T, path string) int {
 	t.Helper()
 	at := map[string]any(s)

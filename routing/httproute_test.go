@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing"
 )
 
-// validPlan is a small route that nothing is wrong with.
+// validPlan returns a small valid route.
 func validPlan() routing.Route {
 	return routing.Route{
 		Namespace: "team-a", Name: "demo",
@@ -25,7 +25,7 @@ func validPlan() routing.Route {
 	}
 }
 
-// TestNewHTTPRouteMinimal: what the plan does not say is not on the object.
+// TestNewHTTPRouteMinimal checks that fields missing in the plan are not set in the object.
 func TestNewHTTPRouteMinimal(t *testing.T) {
 	t.Parallel()
 	route, err := routing.NewHTTPRoute(validPlan())
@@ -189,7 +189,7 @@ func TestNewHTTPRouteFaults(t *testing.T) {
 			test.change(&plan)
 			route, err := routing.NewHTTPRoute(plan)
 			if route != nil {
-				t.Error("got a route as well")
+				t.Error("got a route in addition to the error")
 			}
 			checkOutcome(t, err, "HTTPRouteInvalid", test.want)
 		})

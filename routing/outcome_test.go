@@ -8,7 +8,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// checkOutcome wants no error, or an InvalidSpec error with the reason whose message contains a text.
+// checkOutcome checks that there is no error, or an InvalidSpec error with the reason and a message that contains the
+// text.
 func checkOutcome(t *testing.T, err error, reason, want string) {
 	t.Helper()
 	if want == "" {

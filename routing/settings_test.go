@@ -12,7 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// TestFirst: layers merged field by field keep explicit zeroes of the higher layer.
+// TestResolveDoesNotMergeGateways checks that the gateway of a higher layer inherits neither namespace nor listener from
+// that of a lower one.
 func TestResolveDoesNotMergeGateways(t *testing.T) {
 	t.Parallel()
 	low := &gatewayv1.ParentReference{Namespace: new(gatewayv1.Namespace("infra")), Name: "shared", SectionName: new(gatewayv1.SectionName("https"))}
@@ -45,7 +46,7 @@ func TestParentMissing(t *testing.T) {
 	}
 }
 
-// TestSettingsErrorsNameTheLayer: a bad setting is reported where it stands.
+// TestSettingsErrorsNameTheLayer checks that the error of an invalid setting names its layer.
 func TestSettingsErrorsNameTheLayer(t *testing.T) {
 	t.Parallel()
 	settings := routing.Resolve(routing.Layer{Name: "spec.routing"}, routing.Layer{
@@ -65,7 +66,8 @@ func TestSettingsErrorsNameTheLayer(t *testing.T) {
 	}
 }
 
-// TestSettingsHTTPRoute: the settings fill what the plan leaves to them, and nothing that it says itself; the plan is not changed.
+// TestSettingsHTTPRoute checks that the settings fill only the fields that the plan leaves empty, and that they do not
+// change the plan.
 func TestSettingsHTTPRoute(t *testing.T) {
 	t.Parallel()
 	object := &metav1.ObjectMeta{Namespace: "team-a", Name: "demo", UID: "u-1"}
@@ -102,11 +104,11 @@ func TestSettingsHTTPRoute(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Namespace != "team-b" || len(got.Spec.ParentRefs) != 1 || got.Spec.ParentRefs[0].Name != "private" {
-		t.Errorf("got a route in %s of %v, want it where the plan says", got.Namespace, got.Spec.ParentRefs)
+		t.Errorf("got a route in namespace %s with parents %v, want those of the plan", got.Namespace, got.Spec.ParentRefs)
 	}
 }
 
-// TestSettingsHTTPRouteRefused: routing that is off has no route, and each setting that is wrong is the error.
+// TestSettingsHTTPRouteRefused checks that disabled routing has no route, and that each invalid setting is an error.
 func TestSettingsHTTPRouteRefused(t *testing.T) {
 	t.Parallel()
 	gateway := &gatewayv1.ParentReference{Name: "public"}

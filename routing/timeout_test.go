@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing"
 )
 
-// gatewayDuration is the pattern of the CRD for durations.
+// gatewayDuration is the pattern of durations in the CRD.
 var gatewayDuration = regexp.MustCompile(`^([0-9]{1,5}(h|m|s|ms)){1,4}$`)
 
 func TestFormatTimeout(t *testing.T) {
@@ -41,7 +41,7 @@ func TestFormatTimeout(t *testing.T) {
 				t.Errorf("FormatTimeout(%s) = %q, want %q", test.duration, got, test.want)
 			}
 			if err == nil && !gatewayDuration.MatchString(string(got)) {
-				t.Errorf("%q breaks the pattern of the API", got)
+				t.Errorf("%q does not match the pattern of the API", got)
 			}
 		})
 	}

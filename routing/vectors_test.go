@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// app is a custom resource as its author would write it.
+// app is the custom resource of an example operator.
 type app struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -48,7 +48,7 @@ type appStatus struct {
 	} `json:"resolvedApp,omitempty"`
 }
 
-// layerVector is the routing part of an owner or of its configuration.
+// layerVector has the routing settings of an owner or of its configuration.
 type layerVector struct {
 	Enabled        *bool                      `json:"enabled"`
 	PathTemplate   *string                    `json:"pathTemplate"`
@@ -57,7 +57,8 @@ type layerVector struct {
 	Annotations    map[string]string          `json:"annotations"`
 }
 
-// vector is one recorded case. Quirk marks a surprise of the recorded implementation, Decision what is done here and why.
+// vector is a recorded case. Quirk describes a surprise of the recorded implementation, Decision the behaviour of this
+// package and the reason.
 type vector struct {
 	Name        string            `json:"name"`
 	Layers      []json.RawMessage `json:"layers"`
@@ -100,7 +101,7 @@ func (v vector) object(t *testing.T) *app {
 	return object
 }
 
-// forVectors runs every case of a file and reports how many there are, and how the quirks were decided.
+// forVectors runs each case of a file and logs the number of cases and of decided quirks.
 func forVectors(t *testing.T, file string, run func(t *testing.T, v vector)) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", file))
@@ -144,7 +145,7 @@ func checkError(t *testing.T, err error, want string) {
 		t.Errorf("cause = %v, want %s", invalid.Cause, want)
 	}
 	if len(want) < 300 && !strings.Contains(invalid.Message, want) {
-		t.Errorf("message %q does not say %q", invalid.Message, want)
+		t.Errorf("message %q does not contain %q", invalid.Message, want)
 	}
 }
 
@@ -162,7 +163,7 @@ func TestVectorPaths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The recorded implementation lets a path collapse to "/", so the cases ask for that.
+		// The recorded implementation accepts a path that collapses to "/", so the cases need AllowRoot.
 		got, err := settings.Path(object, pathtemplate.Options{AllowRoot: true})
 		if v.Error != "" {
 			checkError(t, err, v.Error)
@@ -250,7 +251,8 @@ func TestVectorRoutes(t *testing.T) {
 	})
 }
 
-// vectorRoute plans as the recorded product does: nothing without a gateway, the prefix removed, one backend.
+// vectorRoute plans a route as the recorded product does: none without a gateway, and otherwise one backend with the
+// prefix removed.
 func vectorRoute(settings routing.Settings, object metav1.Object) (*gatewayv1.HTTPRoute, error) {
 	parent, err := settings.Parent()
 	if parent == nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// candidates makes n profiles of every kind that the vectors have.
+// candidates returns n profiles of every kind in the vectors.
 func candidates(n int) []profile {
 	status := []string{"Ready", "Ready", "Ready", "Pending"}
 	gpus := []string{"MI325X", "MI300X", "MI250X", "MI210", "MI355X"}
@@ -53,7 +53,8 @@ func BenchmarkExplain(b *testing.B) {
 	}
 }
 
-// TestSelectAllocations holds selecting to at most one allocation for each candidate, those of the caller's functions included.
+// TestSelectAllocations checks that selecting takes at most one allocation per candidate, including those of the
+// caller's functions.
 func TestSelectAllocations(t *testing.T) {
 	const n = 10_000
 	s, all := busy().selector(), candidates(n)

@@ -6,7 +6,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/templates"
 )
 
-// class is what the examples choose from.
+// class is a candidate of the examples.
 type class struct {
 	name, zone, disk string
 	ready            bool
@@ -14,7 +14,8 @@ type class struct {
 	gigabytes        int
 }
 
-// selector for a class that is ready and large enough; a local one is taken before all others, then the faster disk.
+// selector returns a selector for a ready and large enough class. It prefers a local class to all others, then the
+// faster disk.
 func selector(gigabytes int) templates.Selector[class] {
 	return templates.Selector[class]{
 		Name: func(c *class) string { return c.name },
@@ -56,7 +57,7 @@ func classes() []class {
 	}
 }
 
-// Choosing needs nothing of the rest of the module.
+// Select does not need the other packages of the module.
 func ExampleSelector_Select() {
 	result := selector(50).Select(classes())
 	if result.Chosen != nil {
@@ -72,7 +73,7 @@ func ExampleSelector_Select() {
 	// tape outranked 3 LowerPreferenceRank disk
 }
 
-// Explain shows a person what happened to each candidate.
+// Explain describes the result for each candidate.
 func ExampleResult_Explain() {
 	fmt.Print(selector(50).Select(classes()).Explain())
 	// Output:
@@ -93,7 +94,7 @@ func ExampleResult_Explain() {
 	// faster     rejected   -     NotReady             availability
 }
 
-// Summary is for the message of a condition.
+// Summary returns a text for the message of a condition.
 func ExampleResult_Summary() {
 	all := classes()
 	fmt.Println(selector(50).Select(all).Summary())
@@ -105,7 +106,7 @@ func ExampleResult_Summary() {
 	// no candidates
 }
 
-// Equals are a result, not a guess.
+// Equal candidates are part of the result.
 func ExampleResult_Ambiguous() {
 	result := selector(50).Select([]class{
 		{name: "b", disk: "ssd", ready: true, gigabytes: 100},
@@ -119,7 +120,7 @@ func ExampleResult_Ambiguous() {
 	// 2 of 3 are equal: a, b
 }
 
-// Where one of several equal candidates is as good as another, Best takes the first by name.
+// Best returns the first of the equal candidates by name, for callers to which they are interchangeable.
 func ExampleResult_Best() {
 	shuffled := []class{{name: "b", disk: "ssd", ready: true, gigabytes: 100}, {name: "a", disk: "ssd", ready: true, gigabytes: 100}}
 	fmt.Println(selector(50).Select(shuffled).Best().name, selector(50).Select(shuffled[:1]).Best().name)
@@ -129,7 +130,7 @@ func ExampleResult_Best() {
 	// true
 }
 
-// Stage counts tell where candidates were lost.
+// Stage counts show where candidates were rejected.
 func ExampleResult_Stage() {
 	result := selector(50).Select(classes())
 	fmt.Println(result.Stage("availability").After, result.Stage("size").Rejected())

@@ -1,4 +1,4 @@
 package templates
 
-// MaxSummary is the bound of a summary, in bytes.
+// MaxSummary is the maximum length of a summary in bytes.
 const MaxSummary = maxSummary

@@ -12,17 +12,17 @@ import (
 	"github.com/reconcilekit/reconcilekit/templates"
 )
 
-// item is a candidate whose letters are its qualities.
+// item is a candidate; its letters are its properties.
 type item struct{ name, letters string }
 
 func named(c *item) string { return c.name }
 
-// letter ranks by the letter at this place.
+// letter ranks by the letter at a position.
 func letter(at int) templates.Preference[item] {
 	return templates.Preference[item]{Name: fmt.Sprint("letter", at), Rank: func(c *item) int { return int(c.letters[at]) }}
 }
 
-// short is an evaluation in one line.
+// short formats an evaluation on one line.
 func short(e templates.Evaluation[item]) string {
 	return strings.Join([]string{e.Name, string(e.Outcome), e.Stage, e.Reason, fmt.Sprint(e.Rank), e.DecidedBy}, "|")
 }
@@ -182,7 +182,8 @@ func TestExplainKeepsRows(t *testing.T) {
 	}
 }
 
-// FuzzSelect shuffles random candidates: the result, but for the index, is the same, and every candidate is in it once.
+// FuzzSelect shuffles random candidates, and checks that the result is the same except for the index and contains each
+// candidate once.
 func FuzzSelect(f *testing.F) {
 	f.Add("aa,ab,ba,xx", uint64(1))
 	f.Add("a,,a,b", uint64(2))

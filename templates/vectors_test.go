@@ -12,8 +12,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/templates"
 )
 
-// vector is a fact about an operator in production: which profile it selects, and how it explains that. A quirk is behaviour to decide on:
-// kept where the filter or preference of the test decides it, otherwise done better by the package.
+// vector is a recorded result of an operator in production: the selected profile and its explanation. A quirk is a
+// surprise: kept where a filter or preference of the caller decides it, otherwise improved by the package.
 type vector struct {
 	Name     string `json:"name"`
 	Quirk    string `json:"quirk"`
@@ -28,7 +28,7 @@ type vector struct {
 	Expected facts `json:"expected"`
 }
 
-// profile is a candidate of the vectors.
+// profile is a candidate in the vectors.
 type profile struct {
 	Name    string   `json:"name"`
 	Scope   string   `json:"scope"`
@@ -52,7 +52,7 @@ type wish struct {
 	GPUCount  int    `json:"gpuCount"`
 }
 
-// facts is the part of an expected value that every operator of this kind would report.
+// facts has the parts of an expected value that every such operator reports.
 type facts struct {
 	Best        *string     `json:"best"`
 	BestCount   int         `json:"bestCount"`
@@ -88,7 +88,7 @@ func either(first, second string) string {
 	return second
 }
 
-// model takes the model out of a GPU's name.
+// model returns the model in a GPU's name.
 func model(gpu string) string {
 	for word := range strings.FieldsFuncSeq(strings.ToUpper(gpu), func(r rune) bool { return r == ' ' || r == '-' }) {
 		if word != "AMD" && word != "INSTINCT" {
@@ -98,7 +98,7 @@ func model(gpu string) string {
 	return ""
 }
 
-// selector says the vector's rules with this package.
+// selector expresses the rules of the vector with this package.
 func (v *vector) selector() templates.Selector[profile] {
 	in := &v.Input
 	overrides := templates.Filter[profile]{Name: "overrides", Reason: "ServiceOverridesNotMatched"}
@@ -138,7 +138,7 @@ func (v *vector) selector() templates.Selector[profile] {
 	}
 }
 
-// matches reports what is wished for, where a candidate says what it has.
+// matches returns what the wish requests, in the fields that the candidate sets.
 func (w *wish) matches(p *profile) bool {
 	count := p.Profile.GPUCount
 	switch {
@@ -169,7 +169,7 @@ func TestVectors(t *testing.T) {
 		}
 		got, want := observed(result), v.Expected
 		if v.Quirk == "" || v.Kept {
-			// The vectors leave out what single candidates of a stage lost by, unless all of them did.
+			// The vectors omit the rejections of a stage unless it rejected all candidates.
 			got.Evaluations = slices.DeleteFunc(got.Evaluations, func(j judgement) bool {
 				return !slices.ContainsFunc(want.Evaluations, func(w judgement) bool { return w.Name == j.Name })
 			})
@@ -196,8 +196,8 @@ func TestVectors(t *testing.T) {
 	t.Logf("matching: %d, quirks that are the caller's choice: %d, quirks changed by decision: %d", matching, kept, better)
 }
 
-// observed says a result in the vectors' words: evaluations in the order of the stages and of the list, and the place in the list of those
-// that passed all filters as their rank.
+// observed converts a result to the format of the vectors: evaluations in the order of the stages and of the list, and
+// as rank the position of those that passed all filters.
 func observed(r templates.Result[profile]) facts {
 	got := facts{BestCount: len(r.Equals), Outcome: "none", Diagnostics: diagnostics{
 		Total:               len(r.Evaluations),

@@ -11,13 +11,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/benchmarks/widget"
 )
 
-// TestWrongOf: an owner with all its children is right, and each thing that can be wrong counts once.
+// TestWrongOf checks that an owner with all its children is right, and that each kind of fault counts once.
 func TestWrongOf(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(owner *widget.Widget, live map[string]*unstructured.Unstructured)
 		want   int
-		rest   int // live objects that no plan has
+		rest   int // live objects that are in no plan
 	}{
 		"as planned":      {func(*widget.Widget, map[string]*unstructured.Unstructured) {}, 0, 0},
 		"a missing child": {func(_ *widget.Widget, live map[string]*unstructured.Unstructured) { delete(live, "Service/w-1") }, 1, 0},

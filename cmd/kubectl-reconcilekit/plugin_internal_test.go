@@ -14,7 +14,7 @@ import (
 
 var metaWebsites = schema.GroupVersionResource{Resource: "websites"}
 
-// TestNames: the names of this module are those of the library, which it does not import.
+// TestNames checks that the names in this module equal those of the library, which it does not import.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for file, names := range map[string][]string{
@@ -72,11 +72,11 @@ func TestWorth(t *testing.T) {
 	}
 	for i := 1; i < len(order); i++ {
 		if before, after := worth(order[i-1:i]), worth(order[i:i+1]); before >= after {
-			t.Errorf("%+v is worth %d, %+v %d", order[i-1], before, order[i], after)
+			t.Errorf("%+v has the rank %d, %+v %d", order[i-1], before, order[i], after)
 		}
 	}
 	if got := worth(order); got != worthMost {
-		t.Errorf("the best of all is %d, want %d", got, worthMost)
+		t.Errorf("the highest rank is %d, want %d", got, worthMost)
 	}
 }
 

@@ -35,7 +35,8 @@ const (
 	operators = "quickstart-system" // the namespace of the installation
 )
 
-// kubelet forwards ports of Pods to ports of this machine, as there are no Pods. The API server calls it.
+// kubelet fakes the kubelet: it forwards ports of Pods to ports of this machine, because no Pods run. The API server
+// calls it.
 type kubelet struct{}
 
 // PortForward implements portforward.PortForwarder.
@@ -58,7 +59,7 @@ func (k kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		portforward.SupportedProtocols)
 }
 
-// cluster is an API server with the installation of the quickstart, and two processes of its operator.
+// cluster has an API server with the installation of the quickstart, and two processes of its operator.
 type cluster struct {
 	*testing.T
 	client.Client
@@ -72,8 +73,8 @@ func (c *cluster) must(err error) {
 	}
 }
 
-// TestPlugin: the plugin works against the installation of an operator, with the generated role and no other permission in the namespace of
-// the operator. Only the kubelet is a fake.
+// TestPlugin runs the plugin against an installed operator, with only the generated role in the namespace of the
+// operator. Only the kubelet is a fake.
 func TestPlugin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles an operator")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestCreate runs the commands of a project in their order: each uses the values of its flags.
+// TestCreate runs the commands of a project in order, and checks that each uses the values of its flags.
 func TestCreate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, step := range []struct{ command, want string }{
@@ -39,7 +39,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestReportProgress: a command that runs for long prints lines until it ends.
+// TestReportProgress checks that a long-running command prints lines until it ends.
 func TestReportProgress(t *testing.T) {
 	t.Parallel()
 	lines := make(writes, 2)
@@ -52,7 +52,7 @@ func TestReportProgress(t *testing.T) {
 	stop()
 }
 
-// writes receives what is written, as long as it has room.
+// writes is a writer that sends what is written to a channel with free capacity.
 type writes chan string
 
 func (w writes) Write(text []byte) (int, error) {

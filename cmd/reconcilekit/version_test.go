@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestVersionWorks runs the commands and the tests of the project that they write: the versions are alike at first. Then each gets
-// fields that the other lacks, and one field another name. An object that was created in the new version is read and written in the hub.
+// TestVersionWorks runs the commands and the tests of the scaffolded project. The versions are equal at first. Then each
+// gets fields that the other lacks, and one field gets another name. An object created in the new version must be
+// readable and writable in the hub.
 func TestVersionWorks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a project")
@@ -54,7 +55,7 @@ func TestVersionWorks(t *testing.T) {
 	runCommand(t, "go", "test", "-run", "^(TestGenerated|TestVersions|TestWebsiteKeepsFields)$", "./...")
 }
 
-// versions is a test of the project.
+// versions is a test file that is added to the project.
 const versions = `package main
 
 import (
@@ -116,7 +117,7 @@ func replace(t *testing.T, name string, pairs ...string) {
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		if strings.Count(string(text), pairs[i]) != 1 {
-			t.Fatalf("%s has %q not once:\n%s", name, pairs[i], text)
+			t.Fatalf("%s does not contain %q exactly once:\n%s", name, pairs[i], text)
 		}
 		text = []byte(strings.Replace(string(text), pairs[i], pairs[i+1], 1))
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// TestOnlyTheSDKWrites: children, statuses, watches and finalizers go through the SDK alone.
+// TestOnlyTheSDKWrites checks that only the library writes children and statuses and registers watches and finalizers.
 func TestOnlyTheSDKWrites(t *testing.T) {
 	t.Parallel()
 	lint.Boundary(t, ".", "standin")
 }
 
-// TestNoMappingFunction: every watch follows from what a phase reads or the plan writes. No file says by hand whom an event
-// concerns.
+// TestNoMappingFunction checks that every watch is derived from a read of a phase or a child of the plan, and that no
+// file maps events to owners by hand.
 func TestNoMappingFunction(t *testing.T) {
 	t.Parallel()
 	mappings := []string{"Watches", "WatchesSource", "WatchesRawSource", "EnqueueRequestsFromMapFunc", "MapFunc"}

@@ -6,7 +6,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/installed"
 )
 
-// TestInstalled: what is shipped is enough to run.
+// TestInstalled checks that the operator runs with only the files of the installation.
 func TestInstalled(t *testing.T) {
 	installed.Run(t, aim(), env.CRDPaths, nil)
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
 )
 
-// TestKilled: the process of the operator is killed while it writes the children of a service, at the moment when the server has
-// stored the InferenceService and the answer is under way. A new process finishes, and makes nothing twice.
+// TestKilled kills the process of the operator while it writes the children of a service, when the API server has stored
+// the InferenceService and the response is on its way. A new process completes the work and creates nothing twice.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the operator")
@@ -35,7 +35,7 @@ func TestKilled(t *testing.T) {
 	binary := build(t)
 
 	applyAll(t, c, "config/samples/demo.yaml")
-	if err := ready.Everything(t.Context(), c); err != nil { // so that the first pass makes the children
+	if err := ready.Everything(t.Context(), c); err != nil { // so that the first reconciliation creates the children
 		t.Fatal(err)
 	}
 	var once sync.Once
@@ -94,7 +94,7 @@ func TestKilled(t *testing.T) {
 		t.Errorf("%d children, want an InferenceService and a route:\n%v\n%v", own, isvcs.Items, routes.Items)
 	}
 	goes(t, c, service)
-	for _, child := range []client.Object{&kserve.InferenceService{}, &gatewayv1.HTTPRoute{}} { // the garbage collector's part
+	for _, child := range []client.Object{&kserve.InferenceService{}, &gatewayv1.HTTPRoute{}} { // as the garbage collector does
 		if err := c.DeleteAllOf(t.Context(), child, client.InNamespace("default")); err != nil {
 			t.Fatal(err)
 		}
@@ -103,11 +103,11 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := second.Wait(); err != nil {
-		t.Errorf("the operator ended with %v:\n%s", err, log.String())
+		t.Errorf("the operator returned %v:\n%s", err, log.String())
 	}
 }
 
-// proxied returns the way to the API server through a proxy, at which requests of other processes are seen.
+// proxied returns a config for a proxy of the API server, which records the requests of other processes.
 func proxied(t *testing.T, counted *requests.Requests) *rest.Config {
 	t.Helper()
 	config := env.Config()
@@ -122,11 +122,11 @@ func proxied(t *testing.T, counted *requests.Requests) *rest.Config {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     counted.RoundTripper(transport),
-		FlushInterval: -1, // watches
+		FlushInterval: -1, // flush at once, for watches
 	}
 	server := httptest.NewServer(proxy)
 	t.Cleanup(func() {
-		server.CloseClientConnections() // else Close waits for the watches
+		server.CloseClientConnections() // otherwise Close waits for the watches
 		server.Close()
 	})
 	return &rest.Config{Host: server.URL}

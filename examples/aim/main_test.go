@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
-// TestGenerated holds the page, the rights and the installation to what the controller declares.
+// TestGenerated compares the page, the permissions and the installation with the declaration of the controller.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	page, err := aim().Page()
@@ -70,7 +70,7 @@ func TestGenerated(t *testing.T) {
 	lint.Generated(t, files)
 }
 
-// TestDescribe: the page needs no cluster and no environment.
+// TestDescribe checks that the page can be printed without a cluster and without environment variables.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	operator := exec.CommandContext(t.Context(), build(t), "--describe")
@@ -88,8 +88,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestWatches: every kind that the product's operator watches for an AIMService is in
-// the watches table, with the line of its declaration.
+// TestWatches checks that the table of watches has every kind that the product's operator watches for an AIMService,
+// with the line of its declaration.
 func TestWatches(t *testing.T) {
 	t.Parallel()
 	page, err := aim().Page()
@@ -106,7 +106,7 @@ func TestWatches(t *testing.T) {
 	})
 }
 
-// build makes the operator's binary.
+// build compiles the operator.
 func build(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "aim")
@@ -116,8 +116,8 @@ func build(t *testing.T) string {
 	return binary
 }
 
-// TestManifests applies what config/kustomization.yaml lists and runs the operator as
-// its own process under the service account of the Deployment, and nothing else.
+// TestManifests applies the files of config/kustomization.yaml and runs the operator as a separate process with the
+// service account of its Deployment.
 func TestManifests(t *testing.T) {
 	env.Require(t)
 	c := env.Client()
@@ -130,19 +130,19 @@ func TestManifests(t *testing.T) {
 	operator, log := start(t, build(t), config, "--leader-elect", "--leader-election-namespace=aim-system")
 	applyAll(t, c, "config/samples/demo.yaml")
 	service := runs(t, c)
-	goes(t, c, service) // the rights of deletion
+	goes(t, c, service) // uses the permissions for deletion
 	if err := operator.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	if err := operator.Wait(); err != nil {
-		t.Errorf("the operator ended with %v:\n%s", err, log.String())
+		t.Errorf("the operator returned %v:\n%s", err, log.String())
 	}
 	if strings.Contains(strings.ToLower(log.String()), "forbidden") {
 		t.Errorf("missing permission:\n%s", log.String())
 	}
 }
 
-// start runs the operator as a process of its own, as whom the config says.
+// start runs the operator as a separate process with the user of the config.
 func start(t *testing.T, binary string, config *rest.Config, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	kubeconfig, err := environment.Kubeconfig(config)
@@ -162,7 +162,7 @@ func start(t *testing.T, binary string, config *rest.Config, args ...string) (*e
 	return operator, log
 }
 
-// runs plays everybody else until the service of the sample runs.
+// runs sets the status of the other controllers' objects until the service of the sample is Running.
 func runs(t *testing.T, c client.Client) *aimv1alpha1.AIMService {
 	t.Helper()
 	service := &aimv1alpha1.AIMService{}
@@ -182,7 +182,7 @@ func runs(t *testing.T, c client.Client) *aimv1alpha1.AIMService {
 	return service
 }
 
-// goes deletes a service and waits until it is gone.
+// goes deletes a service and waits until it does not exist.
 func goes(t *testing.T, c client.Client, service *aimv1alpha1.AIMService) {
 	t.Helper()
 	if err := c.Delete(t.Context(), service); err != nil {
@@ -191,7 +191,7 @@ func goes(t *testing.T, c client.Client, service *aimv1alpha1.AIMService) {
 	gone(t, c, service)
 }
 
-// gone waits until there is no such object.
+// gone waits until an object does not exist.
 func gone(t *testing.T, c client.Client, object client.Object) {
 	t.Helper()
 	eventually(t, func() error {
@@ -224,7 +224,7 @@ func manifests(t *testing.T) []string {
 	return files
 }
 
-// applyAll creates the objects of files; a kind whose CRD is new is tried until it is served.
+// applyAll creates the objects of files. It retries a kind until its new CRD is served.
 func applyAll(t *testing.T, c client.Client, files ...string) {
 	t.Helper()
 	for _, file := range files {
@@ -256,7 +256,7 @@ func applyAll(t *testing.T, c client.Client, files ...string) {
 	}
 }
 
-// eventually tries until there is no error, for two minutes.
+// eventually retries for up to two minutes until try returns nil.
 func eventually(t *testing.T, try func() error) {
 	t.Helper()
 	deadline := time.Now().Add(2 * time.Minute)

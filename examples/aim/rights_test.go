@@ -24,15 +24,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
 )
 
-// TestRights: the operator uses each of the rights that are generated for it, and needs no other one.
+// TestRights checks that the operator uses each of its generated permissions and needs no others.
 func TestRights(t *testing.T) {
 	env.Require(t)
 	w := newRightsWorld(t)
 	stop := w.start(t)
 
 	one, two := w.service("one"), w.service("two")
-	// All that a service can own: a template of its own, a cache of its own, a route and the InferenceService; and a model
-	// that it shares.
+	// One service owns every possible kind of child: a template, a cache, a route and an InferenceService. It also
+	// shares a model.
 	one.Spec.Overrides = &aimv1alpha1.AIMServiceOverrides{AIMRuntimeParameters: aimv1alpha1.AIMRuntimeParameters{
 		Precision: new(aimv1alpha1.AIMPrecision("fp16")),
 	}}
@@ -41,10 +41,10 @@ func TestRights(t *testing.T) {
 	w.serves(t, one)
 
 	w.Without(t, "update aim.eai.amd.com/aimservices/finalizers", func() { w.create(t, two) })
-	w.change(t, two, func() { two.Spec.Replicas = new(int32(2)) }) // what was refused is tried again
+	w.change(t, two, func() { two.Spec.Replicas = new(int32(2)) }) // retries the refused request
 	w.serves(t, two)
 
-	stop() // and what an earlier version had planned is there when it comes back
+	stop() // children planned by an earlier version exist when the operator starts again
 	var old []client.Object
 	for _, child := range w.children(t, one) {
 		twin, err := rights.Outdated(child, "old", scheme)
@@ -64,11 +64,11 @@ func TestRights(t *testing.T) {
 		goes(t, w.Client, service)
 	}
 	w.Check(t, map[string]string{
-		"patch events.k8s.io/events": "for a repeated event, as in the tests of the SDK",
+		"patch events.k8s.io/events": "for a repeated event, tested in the library",
 	})
 }
 
-// rightsWorld is a namespace with an account for the operator that has the generated rights.
+// rightsWorld has a namespace and a service account for the operator with the generated permissions.
 type rightsWorld struct {
 	client.Client
 	*environment.Rights
@@ -93,13 +93,13 @@ func newRightsWorld(t *testing.T) *rightsWorld {
 	template := &aimv1alpha1.AIMServiceTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "base"}}
 	template.Spec.ModelName = model
 	template.Spec.ModelSources = []aimv1alpha1.AIMModelSource{{ModelID: "acme/rights", SourceURI: "hf://acme/rights"}}
-	eventually(t, func() error { return w.Create(t.Context(), template) }) // once its kind is served
+	eventually(t, func() error { return w.Create(t.Context(), template) }) // retried until its kind is served
 	return w
 }
 
 const rightsImage = "ghcr.io/acme/rights:1.0"
 
-// service is one that makes its model and is published.
+// service returns a service that creates its model and has a route.
 func (w *rightsWorld) service(name string) *aimv1alpha1.AIMService {
 	service := &aimv1alpha1.AIMService{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
 	service.Spec.Model.Image = new(rightsImage)
@@ -110,7 +110,7 @@ func (w *rightsWorld) service(name string) *aimv1alpha1.AIMService {
 	return service
 }
 
-// start runs the operator with its rights until the test ends or stop is called.
+// start runs the operator with its permissions until the test ends or stop is called.
 func (w *rightsWorld) start(t *testing.T) (stop func()) {
 	t.Helper()
 	o := aim()
@@ -123,7 +123,7 @@ func (w *rightsWorld) start(t *testing.T) (stop func()) {
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("the operator ended with %v", err)
+			t.Errorf("the operator returned %v", err)
 		}
 	})
 	t.Cleanup(stop)
@@ -137,7 +137,7 @@ func (w *rightsWorld) create(t *testing.T, object client.Object) {
 	}
 }
 
-// change changes an object, whatever the operator writes to it meanwhile.
+// change updates an object and retries conflicts with the operator's writes.
 func (w *rightsWorld) change(t *testing.T, object client.Object, edit func()) {
 	t.Helper()
 	eventually(t, func() error {
@@ -149,7 +149,7 @@ func (w *rightsWorld) change(t *testing.T, object client.Object, edit func()) {
 	})
 }
 
-// serves plays everybody else until a service is ready.
+// serves sets the status of the other controllers' objects until a service is ready.
 func (w *rightsWorld) serves(t *testing.T, service *aimv1alpha1.AIMService) {
 	t.Helper()
 	eventually(t, func() error {
@@ -166,7 +166,7 @@ func (w *rightsWorld) serves(t *testing.T, service *aimv1alpha1.AIMService) {
 	})
 }
 
-// children lists the children of a service, one of each kind that it can own.
+// children returns the children of a service, one of each kind that it can own.
 func (w *rightsWorld) children(t *testing.T, service *aimv1alpha1.AIMService) []client.Object {
 	t.Helper()
 	var children []client.Object

@@ -11,16 +11,16 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/cronjob/api/v1"
 )
 
-// TestStarts: which start was missed and which is next, for a CronJob that was made at noon.
+// TestStarts checks which start was missed and which is next, for a CronJob created at noon.
 func TestStarts(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	at := noon.Add
 	for name, c := range map[string]struct {
 		schedule     string
-		last, now    time.Duration // since noon; no last is 0
-		deadline     int64         // 0 is none
-		missed, next time.Duration // 0 is none
+		last, now    time.Duration // since noon; last is 0 if no Job was started
+		deadline     int64         // 0: no deadline
+		missed, next time.Duration // 0: none
 		err          string
 	}{
 		"no start yet":        {schedule: "30 * * * *", now: time.Minute, next: 30 * time.Minute},
@@ -65,7 +65,8 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// TestNewJob: a Job has the name and the annotation of its time, and what the template says.
+// TestNewJob checks that a Job has the name and the annotation of its scheduled time, and the metadata and spec of the
+// template.
 func TestNewJob(t *testing.T) {
 	t.Parallel()
 	owner := &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "space", Name: "backup"}}

@@ -14,7 +14,8 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/cronjob/api/v1"
 )
 
-// TestConverges: whatever goes wrong on the way, a CronJob ends as it should.
+// TestConverges checks that Converge finds no fault: with failing requests, restarts and edits, a CronJob reaches its
+// desired state.
 func TestConverges(t *testing.T) {
 	cron := &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "backup"}, Spec: v1.CronJobSpec{Schedule: "0 0 1 1 *"}}
 	cron.Spec.JobTemplate.Spec.Template.Spec = corev1.PodSpec{

@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
-// TestGenerated holds the page, the rights and the installation to what the controller declares.
+// TestGenerated compares the page, the permissions and the installation with the declaration of the controller.
 func TestGenerated(t *testing.T) {
 	page, err := cronjobs().Page()
 	if err != nil {
@@ -60,24 +60,24 @@ func TestGenerated(t *testing.T) {
 	lint.Generated(t, files)
 }
 
-// fixture is a namespace with one CronJob and an operator whose clock the test sets.
+// fixture is a namespace with one CronJob, and an operator whose clock the test sets.
 type fixture struct {
 	client.Client
 	*testing.T
 	cron   *v1.CronJob
-	hour   time.Time // in which the CronJob was made
+	hour   time.Time // the hour in which the CronJob was created
 	clock  *clocktesting.FakePassiveClock
 	passes atomic.Int64
 }
 
-// PassDone implements reconcile.Observer, as the next two do.
+// PassDone implements reconcile.Observer, as do PhaseStart and PhaseDone.
 func (w *fixture) PassDone(context.Context, reconcile.Report) { w.passes.Add(1) }
 
 func (*fixture) PhaseStart(ctx context.Context, _ reconcile.Phase) context.Context { return ctx }
 
 func (*fixture) PhaseDone(context.Context, reconcile.Phase, time.Duration, error) {}
 
-// newFixture makes a CronJob that is due every hour.
+// newFixture creates a CronJob with an hourly schedule.
 func newFixture(t *testing.T, edit func(*v1.CronJobSpec)) *fixture {
 	t.Helper()
 	w := &fixture{Client: env.Client(), T: t, cron: &v1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "backup"}}}
@@ -99,7 +99,7 @@ func (w *fixture) start(config *rest.Config, args ...string) (stop func()) {
 	w.Helper()
 	again, o := true, cronjobs()
 	o.Config = config
-	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = &again } // several operators, one after the other
+	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = &again } // several operators run in this process, one after the other
 	o.Controllers = []*controller.Controller{declare(controller.Options{Clock: w.clock, Observer: w})}
 	args = append(args, "-health-probe-bind-address=0", "-namespaces="+w.cron.Namespace)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
@@ -108,7 +108,7 @@ func (w *fixture) start(config *rest.Config, args ...string) (stop func()) {
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			w.Errorf("the operator ended with %v", err)
+			w.Errorf("the operator returned %v", err)
 		}
 	})
 	w.Cleanup(stop)
@@ -119,12 +119,13 @@ func (w *fixture) eventually(what string, done func() bool) {
 	w.Helper()
 	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			w.Fatalf("%s: not within a minute; Jobs %v, status %+v", what, w.jobs(), w.status())
+			w.Fatalf("timed out after a minute waiting for %s; Jobs %v, status %+v", what, w.jobs(), w.status())
 		}
 	}
 }
 
-// at sets the clock to a time after the hour in which the CronJob was made, and waits for a pass and those that follow from it.
+// at sets the clock to a time relative to the hour in which the CronJob was created, and waits until the operator is
+// idle.
 func (w *fixture) at(after time.Duration) {
 	w.Helper()
 	w.clock.SetTime(w.hour.Add(after))
@@ -134,7 +135,7 @@ func (w *fixture) at(after time.Duration) {
 	w.rest()
 }
 
-// touch lets a pass follow.
+// touch changes an annotation of the CronJob, which triggers a reconciliation.
 func (w *fixture) touch() {
 	w.Helper()
 	touched := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":%q}}}`, time.Now())
@@ -143,7 +144,7 @@ func (w *fixture) touch() {
 	}
 }
 
-// rest waits until no pass has followed for a while.
+// rest waits until no reconciliation has run for 400ms.
 func (w *fixture) rest() {
 	w.Helper()
 	for last := int64(-1); last != w.passes.Load(); time.Sleep(400 * time.Millisecond) {
@@ -189,7 +190,7 @@ func (w *fixture) status() v1.CronJobStatus {
 	return stored.Status
 }
 
-// wantJobs checks that there are the Jobs of these hours and no other ones.
+// wantJobs checks that exactly the Jobs of these hours exist.
 func (w *fixture) wantJobs(hours ...int) {
 	w.Helper()
 	want := []string{}
@@ -201,7 +202,7 @@ func (w *fixture) wantJobs(hours ...int) {
 	}
 }
 
-// end plays the controller of Jobs, and waits for what follows.
+// end finishes a Job as the Job controller does, and waits until the operator is idle.
 func (w *fixture) end(hours int, how batchv1.JobConditionType) {
 	w.Helper()
 	job, now := w.job(hours), metav1.Now()
@@ -221,7 +222,7 @@ func (w *fixture) end(hours int, how batchv1.JobConditionType) {
 	if err := w.Status().Update(w.Context(), job); err != nil {
 		w.Fatal(err)
 	}
-	w.eventually("the Job is not active any more", func() bool {
+	w.eventually("the Job is removed from the active list", func() bool {
 		return !slices.ContainsFunc(w.status().Active, func(ref corev1.ObjectReference) bool { return ref.Name == job.Name })
 	})
 	w.rest()
@@ -233,7 +234,8 @@ func limits(succeeded, failed int32) func(*v1.CronJobSpec) {
 	}
 }
 
-// TestSchedule: a Job is made when it is due, once, with its time; the status names it while it runs.
+// TestSchedule checks that a due Job is created once, with its scheduled time, and that the status lists it while it
+// runs.
 func TestSchedule(t *testing.T) {
 	w := newFixture(t, limits(3, 3))
 	w.start(env.Config())
@@ -244,7 +246,7 @@ func TestSchedule(t *testing.T) {
 	job := w.job(1)
 	due := w.hour.Add(time.Hour)
 	if !metav1.IsControlledBy(job, w.cron) || job.Annotations[scheduledAt] != due.Format(time.RFC3339) {
-		t.Errorf("the Job is %+v", job.ObjectMeta)
+		t.Errorf("unexpected Job %+v", job.ObjectMeta)
 	}
 	status := w.status()
 	if !status.LastScheduleTime.Time.Equal(due) || len(status.Active) != 1 || status.Active[0].UID != job.UID {
@@ -264,7 +266,8 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestHistory: of the Jobs that have ended the newest are kept, apart for success and failure, and running ones are not touched.
+// TestHistory checks that the newest finished Jobs are kept, with one limit for successful and one for failed Jobs, and
+// that active Jobs are not deleted.
 func TestHistory(t *testing.T) {
 	w := newFixture(t, limits(1, 2))
 	w.start(env.Config())
@@ -276,12 +279,12 @@ func TestHistory(t *testing.T) {
 		w.at(time.Duration(hour) * time.Hour)
 		w.end(hour, ends[hour-2])
 	}
-	w.wantJobs(1, 5, 6, 7) // the first one still runs
+	w.wantJobs(1, 5, 6, 7) // the first Job is still active
 	w.end(1, batchv1.JobComplete)
 	w.wantJobs(5, 6, 7)
 }
 
-// TestNoHistory: a Job that is gone was started all the same, also for an operator that starts anew.
+// TestNoHistory checks that a deleted Job is not started again, not even after a restart of the operator.
 func TestNoHistory(t *testing.T) {
 	w := newFixture(t, limits(0, 0))
 	stop := w.start(env.Config())
@@ -296,7 +299,7 @@ func TestNoHistory(t *testing.T) {
 	w.wantJobs(2)
 }
 
-// TestForbid: a Job that is due waits for the one that runs.
+// TestForbid checks that with policy Forbid a due Job waits until the active one ends.
 func TestForbid(t *testing.T) {
 	w := newFixture(t, func(spec *v1.CronJobSpec) { spec.ConcurrencyPolicy = v1.Forbid })
 	w.start(env.Config())
@@ -307,7 +310,7 @@ func TestForbid(t *testing.T) {
 	w.wantJobs(1, 2)
 }
 
-// TestReplace: a Job that is due takes the place of the one that runs.
+// TestReplace checks that with policy Replace a due Job replaces the active one.
 func TestReplace(t *testing.T) {
 	w := newFixture(t, func(spec *v1.CronJobSpec) { spec.ConcurrencyPolicy = v1.Replace })
 	w.start(env.Config())
@@ -316,7 +319,7 @@ func TestReplace(t *testing.T) {
 	w.wantJobs(2)
 }
 
-// TestDeadline: a start that is missed by more than the deadline is left out.
+// TestDeadline checks that a start missed by more than the deadline is skipped.
 func TestDeadline(t *testing.T) {
 	w := newFixture(t, func(spec *v1.CronJobSpec) { spec.StartingDeadlineSeconds = new(int64(60)) })
 	w.start(env.Config())
@@ -326,7 +329,7 @@ func TestDeadline(t *testing.T) {
 	w.wantJobs(2)
 }
 
-// TestSuspend: a suspended CronJob makes no Jobs, and its running ones go on.
+// TestSuspend checks that a suspended CronJob starts no Jobs and keeps the active ones.
 func TestSuspend(t *testing.T) {
 	w := newFixture(t, limits(1, 1))
 	w.start(env.Config())
@@ -338,7 +341,8 @@ func TestSuspend(t *testing.T) {
 	w.wantJobs(1)
 }
 
-// TestTooManyMissed: more than a hundred missed starts are an error that says what to do, and no Job.
+// TestTooManyMissed checks that more than a hundred missed starts are reported as an error with a remedy, and start no
+// Job.
 func TestTooManyMissed(t *testing.T) {
 	w := newFixture(t, func(spec *v1.CronJobSpec) { spec.Schedule = "* * * * *" })
 	w.start(env.Config())
@@ -350,8 +354,8 @@ func TestTooManyMissed(t *testing.T) {
 	})
 }
 
-// TestRestart: an operator that starts anew makes no Job twice, although the last one did not come to store its time, and makes the
-// last one that was missed meanwhile.
+// TestRestart checks that a restarted operator creates no Job twice, even if its predecessor could not store the
+// schedule time, and that it starts the latest Job missed in the meantime.
 func TestRestart(t *testing.T) {
 	w := newFixture(t, limits(3, 3))
 	stop := w.start(env.Config())
@@ -371,11 +375,11 @@ func TestRestart(t *testing.T) {
 	w.at(time.Hour + time.Minute)
 	w.wantJobs(1)
 	if w.job(1).UID != first.UID || !w.status().LastScheduleTime.Time.Equal(w.hour.Add(time.Hour)) {
-		t.Errorf("the Job was recreated, or its time is unknown: %+v", w.status())
+		t.Errorf("the Job was recreated, or the status has no schedule time: %+v", w.status())
 	}
 	stop()
 	w.clock.SetTime(w.hour.Add(4*time.Hour + time.Minute))
-	w.start(env.Config()) // nobody touches it
+	w.start(env.Config()) // reconciles without a change of the CronJob
 	w.eventually("the missed Job", func() bool { return len(w.jobs()) == 2 })
 	w.rest()
 	w.wantJobs(1, 4)

@@ -9,7 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// TestRights: the operator uses each of its rights, and needs no other one.
+// TestRights checks that the operator uses each of its permissions and needs no others.
 func TestRights(t *testing.T) {
 	page, err := cronjobs().Page()
 	if err != nil {
@@ -25,16 +25,16 @@ func TestRights(t *testing.T) {
 		w.clock.SetTime(w.hour.Add(time.Hour))
 		w.touch()
 	})
-	w.clock.SetTime(w.hour.Add(time.Hour + 10*time.Minute)) // what was refused is tried again, within the same hour
+	w.clock.SetTime(w.hour.Add(time.Hour + 10*time.Minute)) // retries the refused request within the same hour
 	w.touch()
 	w.eventually("the Job", func() bool { return len(w.jobs()) == 1 })
 	w.end(1, batchv1.JobComplete)
 	w.eventually("the Job is deleted", func() bool { return len(w.jobs()) == 0 })
 	granted.Check(t, map[string]string{
-		"get cronjob.example.com/cronjobs":   "for the inventory of children that the engine prunes; a history has none",
+		"get cronjob.example.com/cronjobs":   "for the inventory of prunable children; a history has no inventory",
 		"patch cronjob.example.com/cronjobs": "for the inventory, as above",
-		"get batch/jobs":                     "to read a Job that the cache does not contain yet, as in the tests of the SDK",
-		"patch batch/jobs":                   "for children that change; a Job is created once",
-		"patch events.k8s.io/events":         "for an event that repeats itself, as in the tests of the SDK",
+		"get batch/jobs":                     "to read a Job that the cache does not contain yet, tested in the library",
+		"patch batch/jobs":                   "for changed children; a Job never changes",
+		"patch events.k8s.io/events":         "for a repeated event, tested in the library",
 	})
 }

@@ -19,23 +19,23 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// recorded is a behaviour of the public operator: with these objects and servers, this is the end.
+// recorded is a recorded result of the public operator for a set of objects and servers.
 type recorded struct {
 	Name string `json:"name"`
-	// Given are objects that exist before the operator starts, Owners those that are created then.
+	// Given lists objects created before the operator starts, Owners those created afterwards.
 	Given  string `json:"given,omitempty"`
 	Owners string `json:"owners"`
-	// Available is whether the Deployments become available.
+	// Available makes the Deployments available.
 	Available bool `json:"available,omitempty"`
-	// Expect are objects that must exist, with at least these fields, and Gone objects that must not.
+	// Expect lists objects that must exist with at least these fields, Gone those that must not exist.
 	Expect string `json:"expect,omitempty"`
 	Gone   string `json:"gone,omitempty"`
-	// Before and Grafana are the dashboards and folders of the servers before and in the end, by host.
+	// Before has the dashboards and folders of each server before the test, Grafana those after it. Keys are hosts.
 	Before  map[string]map[string]map[string]any `json:"before,omitempty"`
 	Grafana map[string][]string                  `json:"grafana,omitempty"`
 }
 
-// TestCases: the recorded behaviours of the public operator hold.
+// TestCases compares the results of the controllers with the recorded results of the public operator.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/cases.yaml")
@@ -88,7 +88,7 @@ func (c recorded) run(t *testing.T) {
 	}
 }
 
-// objects decodes YAML documents. An unknown field is an error.
+// objects decodes YAML documents. An unknown field fails the test.
 func objects(t *testing.T, text string) (list []client.Object) {
 	t.Helper()
 	decoder := serializer.NewCodecFactory(env.Scheme, serializer.EnableStrict).UniversalDeserializer()

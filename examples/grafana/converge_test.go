@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/grafana/instance"
 )
 
-// given is a complete instance at http://main.test, which is external, with its credentials.
+// given is a complete external instance at http://main.test, with its credentials.
 const given = `
 apiVersion: grafana.integreatly.org/v1beta1
 kind: Grafana
@@ -38,7 +38,8 @@ metadata: {name: credentials}
 data: {user: YWRtaW4=, password: c2VjcmV0}
 `
 
-// converge searches for faults of the controllers, in 40 sampled cases; RECONCILETEST_CASES=all runs all. The first calls of Grafana fail in turn: they do not arrive, or their answer is lost.
+// converge searches for faults of the controllers in 40 sampled cases; RECONCILETEST_CASES=all runs all. The first calls
+// of Grafana fail one after the other: a call does not arrive, or its response is lost.
 func converge(t *testing.T, s reconciletest.System, controllers func(calls *http.Client) []*controller.Controller) {
 	t.Helper()
 	t.Parallel()
@@ -77,12 +78,12 @@ func nothingRemains(ctx context.Context, t *testing.T, c client.Client) error {
 	}
 	left := reconciletest.OutsideFrom(ctx).(*fakeGrafana).contents("main.test")
 	if len(left) > len(folders.Items)+len(dashboards.Items) {
-		t.Errorf("Grafana has %v, and there are %d folders and %d dashboards", left, len(folders.Items), len(dashboards.Items))
+		t.Errorf("Grafana has %v, the cluster has %d folders and %d dashboards", left, len(folders.Items), len(dashboards.Items))
 	}
 	return nil
 }
 
-// TestInstanceConverges: a server ends as it should whatever goes wrong on the way.
+// TestInstanceConverges checks that an instance reaches its desired state despite failing requests, restarts and edits.
 func TestInstanceConverges(t *testing.T) {
 	converge(t, reconciletest.System{
 		Owners: []client.Object{&v1beta1.Grafana{ObjectMeta: metav1.ObjectMeta{Name: "main"}}},
@@ -99,12 +100,12 @@ func TestInstanceConverges(t *testing.T) {
 		StandIns: []reconciletest.StandIn{reconciletest.DeploymentsAvailable},
 		Accepted: []reconciletest.Acceptance{{
 			About:  "always of delete persistentvolumeclaims",
-			Reason: "the engine deletes again after 5 minutes, and the test waits for three passes, which are a minute apart",
+			Reason: "the engine retries the deletion after 5 minutes; the test waits for three reconciliations, which are a minute apart",
 		}},
 	}, func(*http.Client) []*controller.Controller { return []*controller.Controller{instance.Controller()} })
 }
 
-// TestFolderConverges: a folder ends as it should whatever goes wrong on the way.
+// TestFolderConverges checks that a folder reaches its desired state despite failing requests, restarts and edits.
 func TestFolderConverges(t *testing.T) {
 	converge(t, reconciletest.System{
 		GivenYAML: given,
@@ -117,7 +118,7 @@ func TestFolderConverges(t *testing.T) {
 	})
 }
 
-// TestDashboardConverges: a dashboard ends as it should whatever goes wrong on the way.
+// TestDashboardConverges checks that a dashboard reaches its desired state despite failing requests, restarts and edits.
 func TestDashboardConverges(t *testing.T) {
 	converge(t, reconciletest.System{
 		GivenYAML: given,

@@ -11,12 +11,12 @@ import (
 	"sync"
 )
 
-// fakeGrafana is the HTTP API of several Grafana servers, in memory. The name in the URL selects the server.
+// fakeGrafana fakes the HTTP API of several Grafana servers in memory. The host of the URL selects the server.
 type fakeGrafana struct {
 	mu      sync.Mutex
 	servers map[string]*fakeServer
 	calls   []string
-	// fault returns how the call with the number fails: not at all, before it arrives, or with its answer lost.
+	// fault returns how the call of this number fails: not at all, before it arrives, or with its response lost.
 	fault func(call int) fault
 }
 
@@ -28,7 +28,7 @@ const (
 	answerLost
 )
 
-// fakeServer is one server.
+// fakeServer is the state of one server.
 type fakeServer struct {
 	user, password, token string
 	down                  bool
@@ -36,7 +36,7 @@ type fakeServer struct {
 	dashboards            map[string]map[string]any // with the folder in folderUid
 }
 
-// server returns the server at a host, which it creates with the credentials admin and secret.
+// server returns the server of a host. It creates a missing one with the credentials admin and secret.
 func (f *fakeGrafana) server(host string) *fakeServer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *fakeServer) updateFolder(w http.ResponseWriter, uid string, body map[st
 	}
 }
 
-// deleteFolder deletes the folder with the dashboards in it.
+// deleteFolder deletes the folder and its dashboards.
 func (s *fakeServer) deleteFolder(w http.ResponseWriter, uid string) {
 	found(w, s.folders[uid], "folder not found")
 	delete(s.folders, uid)

@@ -26,7 +26,7 @@ import (
 
 const host = "main-service.default:3000"
 
-// living are a server, a folder and a dashboard.
+// living has a server, a folder and a dashboard.
 const living = `
 {apiVersion: grafana.integreatly.org/v1beta1, kind: Grafana, metadata: {name: main, namespace: default, labels: {team: x}}}
 ---
@@ -41,8 +41,8 @@ metadata: {name: main, namespace: default}
 spec: {instanceSelector: {matchLabels: {team: x}}, folderRef: main, json: '{"title": "CPU"}'}
 `
 
-// TestInstalled: what is installed is sufficient to run. A folder and a dashboard get into a server over HTTP, with the generated
-// password; edits in Grafana are reverted, and everything is removed with its owner.
+// TestInstalled checks that the operator runs with only the installed objects. It creates a folder and a dashboard over
+// HTTP with the generated password, reverts edits in Grafana, and removes everything with its owner.
 func TestInstalled(t *testing.T) {
 	servers := &fakeGrafana{}
 	listening := httptest.NewServer(servers)
@@ -92,7 +92,7 @@ func lives(t *testing.T, c client.Client, servers *fakeGrafana) {
 	if err := c.Patch(t.Context(), folder, resync); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the title of before", contains)
+	until(t, "the reverted title", contains)
 
 	if err := errors.Join(c.Delete(t.Context(), dashboard), c.Delete(t.Context(), folder)); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func complete(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// converts checks that a write in v1alpha1 keeps what only v1beta1 has, and the reverse.
+// converts checks that a write in one version, v1alpha1 or v1beta1, keeps the fields that only the other version has.
 func converts(t *testing.T, c client.Client) {
 	t.Helper()
 	older := &unstructured.Unstructured{Object: map[string]any{
@@ -153,7 +153,7 @@ func refuses(t *testing.T, c client.Client) {
 			"spec": map[string]any{"deployment": map[string]any{"spec": map[string]any{"replica": int64(1)}}},
 		}}
 		if err := c.Create(t.Context(), wrong); err == nil || !strings.Contains(err.Error(), `unknown field "replica"`) {
-			t.Errorf("%s: got the error %v, want one about the unknown field", version, err)
+			t.Errorf("%s: got error %v, want one that names the unknown field", version, err)
 		}
 	}
 }

@@ -41,7 +41,8 @@ func TestGenerated(t *testing.T) {
 	lint.Generated(t, files)
 }
 
-// TestOnlyTheLibraryWrites: children, statuses, watches and finalizers go through the library alone.
+// TestOnlyTheLibraryWrites checks that only the library writes children and statuses and registers watches and
+// finalizers.
 func TestOnlyTheLibraryWrites(t *testing.T) {
 	t.Parallel()
 	lint.Boundary(t, ".")

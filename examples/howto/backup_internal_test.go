@@ -18,7 +18,7 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-// nights plays the controller of CronJobs after the first night.
+// nights sets the time of the first run in CronJobs, as their controller does after the first night.
 func nights(ctx context.Context, c client.Client) error {
 	var all cronjob.CronJobList
 	if err := c.List(ctx, &all); err != nil {
@@ -35,7 +35,7 @@ func nights(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// TestBackupsConverge: a website is ready when its CronJob has made a backup.
+// TestBackupsConverge checks that a website becomes ready when its CronJob has run once.
 func TestBackupsConverge(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()

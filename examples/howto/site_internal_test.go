@@ -21,11 +21,11 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-// again is what a website is changed to.
+// again is the text that replaces the first one.
 const again = "hello again"
 
-// janitor plays who removes Jobs that are done: that of the first text is left, so that the operator has one to replace, and that of the
-// second goes when the website remembers it.
+// janitor deletes the finished Job of the second text once the website has recorded it. It keeps the Job of the first
+// text, which the operator has to replace.
 func janitor(ctx context.Context, c client.Client) error {
 	job, site := &batchv1.Job{}, &v1.Website{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: "default", Name: "site-announcement"}, job); err != nil {
@@ -41,7 +41,7 @@ func janitor(ctx context.Context, c client.Client) error {
 	return client.IgnoreNotFound(c.Delete(ctx, job))
 }
 
-// volumes plays who binds claims.
+// volumes binds all claims.
 func volumes(ctx context.Context, c client.Client) error {
 	var all corev1.PersistentVolumeClaimList
 	if err := c.List(ctx, &all); err != nil {
@@ -58,7 +58,8 @@ func volumes(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// TestConverges: whatever goes wrong, a website of the pages ends as it should.
+// TestConverges checks that Converge finds no fault: with failing requests, restarts and edits, a website reaches its
+// desired state.
 func TestConverges(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
@@ -87,7 +88,7 @@ func TestConverges(t *testing.T) {
 	})
 }
 
-// TestTooLong: an invalid spec is an error that names the field.
+// TestTooLong checks that an invalid spec is an error that names the field.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
 	site := &v1.Website{Spec: v1.WebsiteSpec{Text: strings.Repeat("x", most+1)}}

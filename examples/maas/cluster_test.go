@@ -27,7 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// cluster is the API server of TestRights, on which the kinds of all other projects are installed.
+// cluster is the API server of TestRights, with the CRDs of all other projects installed.
 type cluster struct {
 	*testing.T
 	env *environment.Environment
@@ -65,7 +65,7 @@ func startCluster(t *testing.T) *cluster {
 	return cl
 }
 
-// definition is that of a kind with any content.
+// definition returns a CRD for a kind that accepts any content.
 func definition(group, version, kind string) *apiextensionsv1.CustomResourceDefinition {
 	singular := strings.ToLower(kind)
 	return &apiextensionsv1.CustomResourceDefinition{
@@ -83,7 +83,7 @@ func definition(group, version, kind string) *apiextensionsv1.CustomResourceDefi
 	}
 }
 
-// run runs the operator as main does, until the function that it returns is called, or the test ends.
+// run runs the operator as main does, until stop is called or the test ends.
 func (cl *cluster) run(config *rest.Config) (stop func()) {
 	cl.Helper()
 	o := maas()
@@ -98,7 +98,7 @@ func (cl *cluster) run(config *rest.Config) (stop func()) {
 		narrow := o.Manager
 		o.Manager = func(options *ctrl.Options) {
 			narrow(options)
-			options.Controller.SkipNameValidation = new(true) // it runs twice
+			options.Controller.SkipNameValidation = new(true) // the operator runs twice in this process
 		}
 		return err
 	}
@@ -113,7 +113,7 @@ func (cl *cluster) run(config *rest.Config) (stop func()) {
 		stopped = true
 		cancel()
 		if err := <-done; err != nil {
-			cl.Errorf("the operator ended with %v", err)
+			cl.Errorf("the operator returned %v", err)
 		}
 	}
 	cl.Cleanup(stop)
@@ -174,7 +174,7 @@ func (cl *cluster) gone(object client.Object) {
 	})
 }
 
-// eventually waits for what the operator does.
+// eventually waits until holds returns true.
 func (cl *cluster) eventually(what string, holds func() bool) {
 	cl.Helper()
 	for end := time.Now().Add(patience); !holds(); time.Sleep(50 * time.Millisecond) {
@@ -184,7 +184,8 @@ func (cl *cluster) eventually(what string, holds func() bool) {
 	}
 }
 
-// urge is eventually for what was refused before: the owner is touched, as the operator takes its time to try again.
+// urge waits like eventually, for a result that was refused before. It touches the owner, because the backoff of the
+// operator may be long.
 func (cl *cluster) urge(owner client.Object, what string, holds func() bool) {
 	cl.Helper()
 	looks := 0

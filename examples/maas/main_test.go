@@ -18,7 +18,7 @@ func pageOf(t *testing.T) dataflow.Page {
 	return page
 }
 
-// TestGenerated holds the page, the rights and the installation to what the controllers declare.
+// TestGenerated compares the page, the permissions and the installation with the declarations of the controllers.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	files, err := install.Files(pageOf(t), install.Config{CRDs: os.DirFS("config/crd")})
@@ -28,7 +28,7 @@ func TestGenerated(t *testing.T) {
 	lint.Generated(t, files)
 }
 
-// TestWatches: every kind that the product's controllers watch is in the watches table.
+// TestWatches checks that the table of watches has every kind that the product's controllers watch.
 func TestWatches(t *testing.T) {
 	t.Parallel()
 	lint.Watched(t, pageOf(t), "testdata/watches.txt", nil)

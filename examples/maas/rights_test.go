@@ -23,11 +23,11 @@ import (
 
 const (
 	home     = "models-as-a-service" // the namespace of subscriptions
-	app      = "opendatahub"         // that of the platform's API
+	app      = "opendatahub"         // namespace of the platform's API
 	patience = 2 * time.Minute
 )
 
-// TestRights: the operator uses each of its rights, and needs no other one.
+// TestRights checks that the operator uses each of its permissions and needs no others.
 func TestRights(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	cl := startCluster(t)
@@ -42,9 +42,9 @@ func TestRights(t *testing.T) {
 
 	entry := chatEntry()
 	if !cl.found(entry) {
-		t.Fatal("the model's entry is removed")
+		t.Fatal("the entry of the model was removed")
 	}
-	stop() // and what an earlier version had planned is there when it comes back
+	stop() // children planned by an earlier version exist when the operator starts again
 	old, err := rights.Outdated(entry, "old", cl.env.Scheme)
 	if err != nil {
 		t.Fatal(err)
@@ -57,11 +57,11 @@ func TestRights(t *testing.T) {
 
 	cl.withdraw()
 	granted.Check(t, map[string]string{
-		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
+		"patch events.k8s.io/events": "for a repeated event, tested in the library",
 	})
 }
 
-// platform installs it, and moves it beside its tenant.
+// platform installs the platform and moves it to another namespace than its tenant's.
 func (cl *cluster) platform(granted *environment.Rights) {
 	cl.Helper()
 	cl.apply(gateway, `
@@ -78,7 +78,7 @@ stringData: {DB_CONNECTION_URL: "postgres://"}
 		}
 		return cl.ofPlatform(bindings) == 3
 	})
-	// What the platform's roles grant, the operator must have itself.
+	// The operator must have each permission that the roles of the platform grant.
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "maas-api"}}
 	reader := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "payload-processing-reader"}}
 	supplemental := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "maas-api-supplemental"}}
@@ -92,12 +92,12 @@ stringData: {DB_CONNECTION_URL: "postgres://"}
 		{"get gateway.networking.k8s.io/gateways", supplemental},
 		{"get namespaces", supplemental},
 	} {
-		granted.Without(cl, part.right, func() { // the role is mended, and would grant what the operator may not
+		granted.Without(cl, part.right, func() { // the repaired role would grant a permission that the operator lacks
 			cl.patch(part.granting, fmt.Sprintf(`{"rules":[{"apiGroups":["example.com"],"resources":["%d"],"verbs":["get"]}]}`, i))
 		})
 	}
 	cl.apply(strings.ReplaceAll(gateway, "openshift-ingress", home))
-	granted.Without(cl, "update maas.opendatahub.io/tenants/finalizers", func() { // of what is beside its tenant
+	granted.Without(cl, "update maas.opendatahub.io/tenants/finalizers", func() { // for objects in other namespaces than the tenant's
 		cl.patch(tenant(), `{"spec":{"gatewayRef":{"namespace":"`+home+`"}}}`)
 	})
 	for _, granting := range []*rbacv1.ClusterRole{role, reader, supplemental} {
@@ -124,7 +124,7 @@ func tenant() client.Object {
 	return named(maasv1alpha1.GroupVersion.WithKind("Tenant"), home, "default-tenant")
 }
 
-// named is an object of the kind that is looked for or removed.
+// named returns an empty object of the kind, to read or delete.
 func named(gvk schema.GroupVersionKind, namespace, name string) client.Object {
 	u := models.Kind(gvk)
 	u.SetNamespace(namespace)
@@ -136,7 +136,7 @@ func chatEntry() client.Object {
 	return named(models.ServiceEntry, "llm", "chat")
 }
 
-// models are served, limited and given away.
+// models creates models with limits and access policies.
 func (cl *cluster) models(granted *environment.Rights) {
 	cl.Helper()
 	model := `
@@ -179,7 +179,7 @@ spec: {subjects: {users: [u]}, modelRefs: [{name: chat, namespace: llm}]}
 	cl.gone(access)
 }
 
-// withdraw takes the platform back, and all that it consists of.
+// withdraw deletes the platform and all its objects.
 func (cl *cluster) withdraw() {
 	cl.Helper()
 	cl.patch(tenant(), `{"metadata":{"annotations":{"component.opendatahub.io/management-state":"Removed"}}}`)
@@ -188,7 +188,7 @@ func (cl *cluster) withdraw() {
 	}
 }
 
-// platformKinds are those of the objects of the platform.
+// Kinds of the objects of the platform.
 const (
 	platformKinds = "v1 ServiceAccount, v1 ConfigMap, v1 Service, apps/v1 Deployment, batch/v1 CronJob, networking.k8s.io/v1 NetworkPolicy, " +
 		"gateway.networking.k8s.io/v1 HTTPRoute, rbac.authorization.k8s.io/v1 ClusterRole, " + bindings +
@@ -198,7 +198,7 @@ const (
 	bindings = "rbac.authorization.k8s.io/v1 ClusterRoleBinding"
 )
 
-// ofPlatform counts the objects of the kind.
+// ofPlatform counts the objects of a kind that belong to the platform.
 func (cl *cluster) ofPlatform(kind string) int {
 	cl.Helper()
 	version, name, _ := strings.Cut(kind, " ")

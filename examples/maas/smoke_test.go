@@ -17,8 +17,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// TestProcess starts the operator as a process of its own on an API server
-// without the namespace of subscriptions and without the kinds of other projects.
+// TestProcess starts the operator as a separate process on an API server that lacks the namespace of subscriptions and
+// the CRDs of other projects.
 func TestProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts an API server and a separate process")
@@ -69,7 +69,7 @@ func TestProcess(t *testing.T) {
 	defer func() {
 		_ = process.Process.Signal(os.Interrupt)
 		if err := process.Wait(); err != nil {
-			t.Errorf("the operator ended with %v:\n%s", err, log())
+			t.Errorf("the operator returned %v:\n%s", err, log())
 		}
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -85,7 +85,7 @@ func TestProcess(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	time.Sleep(time.Second) // the controllers start meanwhile
+	time.Sleep(time.Second) // time for the controllers to start
 	if strings.Contains(log(), "ERROR") {
 		t.Errorf("errors in the log:\n%s", log())
 	}

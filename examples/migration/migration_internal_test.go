@@ -39,12 +39,12 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
-// fixture is a Website with the operator that runs.
+// fixture has a Website and runs an operator for it.
 type fixture struct {
 	*testing.T
 	client.Client
 	site *v1.Website
-	sent requests.Requests // by the operators
+	sent requests.Requests // requests of the operators
 }
 
 // run runs an operator until stop is called.
@@ -66,7 +66,7 @@ func (w *fixture) run(setUp func(ctrl.Manager) error) (stop func()) {
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			w.Errorf("the operator ended with %v", err)
+			w.Errorf("the operator returned %v", err)
 		}
 	})
 	w.Cleanup(stop)
@@ -86,7 +86,7 @@ func (w *fixture) eventually(what string, try func() error) {
 	}
 }
 
-// objects are the owner and its children as they are stored.
+// objects reads the owner and its children from the API server.
 func (w *fixture) objects() (map[string]client.Object, error) {
 	found := map[string]client.Object{
 		"Website": &v1.Website{}, "ConfigMap": &corev1.ConfigMap{}, "Service": &corev1.Service{}, "Deployment": &appsv1.Deployment{},
@@ -99,7 +99,7 @@ func (w *fixture) objects() (map[string]client.Object, error) {
 	return found, nil
 }
 
-// left lists what there is of the old operator.
+// left lists the remaining managed fields and values of the old operator.
 func (w *fixture) left() (left []string, err error) {
 	objects, err := w.objects()
 	if err != nil {
@@ -107,7 +107,8 @@ func (w *fixture) left() (left []string, err error) {
 	}
 	for kind, object := range objects {
 		for _, entry := range object.GetManagedFields() {
-			// Of the status the lists stay without their items, which nobody owns alone.
+			// The old manager still owns the empty lists of the status, because both managers own a list; only its items
+			// count.
 			if entry.Manager == former && (entry.Subresource == "" || strings.Contains(entry.FieldsV1.String(), "k:{")) {
 				left = append(left, "manager of "+kind)
 			}
@@ -128,7 +129,7 @@ func (w *fixture) left() (left []string, err error) {
 	return left, nil
 }
 
-// identities are the UIDs, or with versions what changes with every write.
+// identities returns the UIDs of the objects, with versions also their resource versions.
 func (w *fixture) identities(versions bool) map[string]string {
 	w.Helper()
 	objects, err := w.objects()
@@ -145,19 +146,19 @@ func (w *fixture) identities(versions bool) map[string]string {
 	return found
 }
 
-// madeByHand waits for what the old operator makes.
+// madeByHand waits until the old operator has written all its fields.
 func (w *fixture) madeByHand() {
 	w.Helper()
 	w.eventually("the old operator", func() error {
 		left, err := w.left()
-		if err == nil && len(left) < 8 { // four managers, and one of each
+		if err == nil && len(left) < 8 { // four field managers, a label, a port, a variable and a condition
 			err = fmt.Errorf("only %v", left)
 		}
 		return err
 	})
 }
 
-// takenOver waits until nothing is left of the old operator.
+// takenOver waits until nothing of the old operator remains.
 func (w *fixture) takenOver() {
 	w.Helper()
 	w.eventually("the new operator", func() error {
@@ -169,8 +170,9 @@ func (w *fixture) takenOver() {
 	})
 }
 
-// TestMigration: the new operator takes over what the old one has made, recreates nothing, and leaves no field and no name behind; a
-// restart writes nothing; the old one works again after a rollback, and the new one takes over again.
+// TestMigration checks that the new operator adopts the objects of the old one, recreates none, and removes the old
+// managed fields and names. A restart writes nothing. After a rollback the old operator works again, and the new one can
+// take over again.
 func TestMigration(t *testing.T) {
 	env.Require(t)
 	w := &fixture{T: t, Client: env.Client(), site: &v1.Website{
@@ -208,7 +210,7 @@ func TestMigration(t *testing.T) {
 	restarted := w.identities(true)
 	for _, kind := range []string{"Service", "Deployment"} {
 		if settled[kind] != restarted[kind] {
-			t.Errorf("the restart has written %s", kind)
+			t.Errorf("%s was written after the restart", kind)
 		}
 	}
 
@@ -225,7 +227,7 @@ func TestMigration(t *testing.T) {
 	}
 }
 
-// changed changes the text, and waits until the child has it.
+// changed changes the text and waits until the ConfigMap has it.
 func (w *fixture) changed(what, text string) {
 	w.Helper()
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"text":%q}}`, text))

@@ -17,8 +17,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/store"
 )
 
-// TestAway: while ModelMesh and etcd are away nothing is lost, nothing is said that is not so, and the log has at most a line for each time
-// that one of them is asked. The outage lasts for 20 s, for 70 s where RECONCILETEST_CASES=all.
+// TestAway checks that during an outage of ModelMesh and etcd no state is lost, no status is wrong, and the log has at
+// most one line for each failed attempt. The outage lasts 20 s, or 70 s with RECONCILETEST_CASES=all.
 func TestAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("stops etcd")
@@ -42,7 +42,7 @@ func TestAway(t *testing.T) {
 	p.must(p.Delete(p.Context(), &unstructured.Unstructured{Object: predictorOf(p.namespace, "gone", "onnx")}))
 	for time.Since(at) < outage {
 		p.nudge()
-		time.Sleep(outage / 10) //nolint:mnd // ten times all are looked at again
+		time.Sleep(outage / 10) //nolint:mnd // nudges the owners ten times during the outage
 	}
 	if diff := cmp.Diff(before, p.facts()); diff != "" {
 		t.Errorf("objects changed while ModelMesh and etcd were unavailable (-before +after):\n%s", diff)
@@ -50,7 +50,7 @@ func TestAway(t *testing.T) {
 	quiet(t, running.log.String()[from:], time.Since(at))
 	select {
 	case err := <-running.ended:
-		t.Fatalf("the operator has ended: %v", err)
+		t.Fatalf("the operator exited: %v", err)
 	default:
 	}
 	if diff := cmp.Diff(served, p.mesh.VModels()); diff != "" {
@@ -62,7 +62,7 @@ func TestAway(t *testing.T) {
 	etcd.Start()
 	delete(served, "gone")
 	served["new"] = "ksp"
-	p.within(3*time.Minute, func() error { // the next step may be a minute away
+	p.within(3*time.Minute, func() error { // the next retry may be a minute away
 		if diff := cmp.Diff(served, p.mesh.VModels()); diff != "" {
 			return fmt.Errorf("the vmodels (-want +got):\n%s", diff)
 		}
@@ -70,13 +70,14 @@ func TestAway(t *testing.T) {
 	})
 	p.available("new")
 	p.mesh.Script(inState(mmesh.LoadingFailed))
-	etcd.Put("root/mm/modelmesh-serving/vmodels/one", `{"o":"ksp"}`) // somebody listens again
+	etcd.Put("root/mm/modelmesh-serving/vmodels/one", `{"o":"ksp"}`) // the server listens again
 	p.expect(expectation{Exist: []map[string]any{objectOf("serving.kserve.io/v1alpha1", "Predictor", p.namespace, "one", map[string]any{
 		"status": map[string]any{"activeModelState": "FailedToLoad"},
 	})}})
 }
 
-// hangUp ends each connection to the address at once, until it is stopped: a server listens, so that ModelMesh has instances.
+// hangUp closes each connection to the address at once, until it is stopped. A server listens, so ModelMesh counts as
+// having instances.
 func hangUp(t *testing.T, address string) (stop func()) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
@@ -102,7 +103,7 @@ func hangUp(t *testing.T, address string) (stop func()) {
 	return stop
 }
 
-// served starts an operator that has the models of some Predictors loaded, and follows etcd.
+// served starts an operator that has loaded the models of some Predictors and watches etcd.
 func (p *player) served(etcd string) *running {
 	p.Helper()
 	p.create(namespaceOf(p.namespace, nil))
@@ -124,7 +125,7 @@ func (p *player) served(etcd string) *running {
 		p.available(name)
 	}
 	p.replicas(2)
-	time.Sleep(2 * time.Second) // the last poll
+	time.Sleep(2 * time.Second) // wait for the last poll
 	return r
 }
 
@@ -136,7 +137,7 @@ func (p *player) available(name string) {
 	p.expect(expectation{Exist: []map[string]any{want}})
 }
 
-// facts are the statuses of the Predictors that an outage must not change, and the Deployment of their runtime.
+// facts returns the statuses of the Predictors, which an outage must not change, and the Deployment of their runtime.
 func (p *player) facts() map[string]any {
 	p.Helper()
 	deployment := p.deployment()
@@ -149,10 +150,10 @@ func (p *player) facts() map[string]any {
 	return out
 }
 
-// quiet reports what an operator logs too often while ModelMesh and etcd are away for a time.
+// quiet fails the test if the operator logs too often during an outage of ModelMesh and etcd.
 func quiet(t *testing.T, log string, outage time.Duration) {
 	t.Helper()
-	const failures, workers = 5, 4 // that open the circuit, and calls that may be on their way then
+	const failures, workers = 5, 4 // failures that open the circuit, and calls that may be in flight then
 	most := map[string]int{
 		"ModelMesh": failures + workers + steps(time.Second, outage),
 		"etcd":      1 + steps(3*time.Second, outage),
@@ -165,7 +166,7 @@ func quiet(t *testing.T, log string, outage time.Duration) {
 			continue
 		}
 		switch {
-		case logged.Condition != "" || strings.HasPrefix(logged.Msg, "the stream of events"): // each once
+		case logged.Condition != "" || strings.HasPrefix(logged.Msg, "the stream of events"): // once per outage
 			if text := fmt.Sprint(logged.Controller, logged.Name, logged.Msg, logged.Condition, logged.Reason); known[text] {
 				t.Errorf("logged before: %s", line)
 			} else {
@@ -186,12 +187,12 @@ func quiet(t *testing.T, log string, outage time.Duration) {
 		}
 		t.Logf("%d log lines report that %s is unavailable in %s", count, system, outage)
 	}
-	if got["ModelMesh"] == 0 { // etcd's client tries again by itself, in silence
+	if got["ModelMesh"] == 0 { // the client of etcd retries without logging
 		t.Error("no log line reports that ModelMesh is unavailable")
 	}
 }
 
-// steps is how often a backoff that starts with a pause and doubles it, up to a minute, has tried within a time.
+// steps returns the number of attempts within a time, with a backoff that starts at pause and doubles up to a minute.
 func steps(pause, within time.Duration) (count int) {
 	for at := pause; at <= within; at += pause {
 		count++

@@ -31,7 +31,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/webhook"
 )
 
-// TestConfigurations has the program print the configurations of the recorded cases, or what is wrong with them.
+// TestConfigurations runs the program on the configurations of the recorded cases, and compares what it prints: the
+// configuration or the error.
 func TestConfigurations(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "modelmesh")
@@ -48,7 +49,7 @@ func TestConfigurations(t *testing.T) {
 	}](t, "settings/testdata/cases.json") {
 		document, found := test.Given[0].Data[settings.Key]
 		if !found {
-			continue // a file is there or not; package settings has the case
+			continue // depends on an existing file; tested in package settings
 		}
 		t.Run(test.Name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +93,7 @@ type review struct {
 	}
 }
 
-// webhooks plays the cases of the webhook against a process in a scope, over TLS: as the operator answers, and as users get it from the API
+// webhooks runs the cases of the webhook against a process with the given scope, over TLS: directly, and through the API
 // server.
 func (w *cluster) webhooks(t *testing.T, scope string) {
 	t.Helper()
@@ -125,7 +126,7 @@ func (w *cluster) webhooks(t *testing.T, scope string) {
 			got := ask(t, over, url, test.Given[0])
 			if got.Allowed != test.Expect.Allowed || got.Result.Message != test.Expect.Message ||
 				test.Expect.Code != 0 && got.Result.Code != test.Expect.Code {
-				t.Errorf("the operator responds %t %+v, want %+v", got.Allowed, got.Result, test.Expect)
+				t.Errorf("the operator returned %t %+v, want %+v", got.Allowed, got.Result, test.Expect)
 			}
 			runtime := &unstructured.Unstructured{Object: test.Given[0]}
 			if runtime.GetKind() == "ServingRuntime" {
@@ -133,13 +134,13 @@ func (w *cluster) webhooks(t *testing.T, scope string) {
 			}
 			err := w.Create(t.Context(), runtime, client.DryRunAll)
 			if test.Expect.Allowed != (err == nil) || err != nil && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), test.Expect.Message)) {
-				t.Errorf("the API server answers %v, want %+v", err, test.Expect)
+				t.Errorf("the API server returned %v, want %+v", err, test.Expect)
 			}
 		})
 	}
 }
 
-// register lets the API server ask the process, until the test ends.
+// register registers the webhook of the process with the API server until the test ends.
 func (p *player) register(url string, authority []byte) {
 	p.Helper()
 	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
@@ -158,7 +159,7 @@ func (p *player) register(url string, authority []byte) {
 		},
 		"spec": map[string]any{"multiModel": true, "containers": []any{}},
 	}}
-	p.eventually(func() error { // the API server learns of it in a moment
+	p.eventually(func() error { // the API server loads the configuration with a delay
 		if err := p.Create(p.Context(), refused.DeepCopy(), client.DryRunAll); !apierrors.IsForbidden(err) {
 			return errors.Join(errors.New("the API server does not call the webhook"), err)
 		}
@@ -166,7 +167,7 @@ func (p *player) register(url string, authority []byte) {
 	})
 }
 
-// ask sends an object as the API server does.
+// ask sends an object for review as the API server does.
 func ask(t *testing.T, over *http.Client, url string, object map[string]any) *admissionv1.AdmissionResponse {
 	t.Helper()
 	content := []byte(text(object))

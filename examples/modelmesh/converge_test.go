@@ -25,10 +25,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// place is a namespace that is not the operator's, so that it has a Secret of its own.
+// place is a namespace other than the operator's, so that it gets its own Secret.
 const place = "default"
 
-// converge searches the failures of a controller: 10 cases are drawn; RECONCILETEST_CASES=all runs all.
+// converge searches for faults of a controller in 10 sampled cases; RECONCILETEST_CASES=all runs all.
 func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 	t.Helper()
 	s.Scheme = runtime.NewScheme()
@@ -52,7 +52,7 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 	s.Accepted = append(s.Accepted, []reconciletest.Acceptance{
 		{
 			About: "other controllers are slow", Check: check.Deletes,
-			Reason: "objects of a deleted owner are deleted by the garbage collector or the operator, whichever is first",
+			Reason: "objects of a deleted owner are deleted by the garbage collector or the operator, depending on timing",
 		},
 		{
 			About:  "get configmaps " + env.Namespace + "/" + settings.ConfigMap,
@@ -62,7 +62,7 @@ func converge(t *testing.T, env settings.Environment, s reconciletest.System) {
 	reconciletest.Converge(t, s)
 }
 
-// TestRuntimesConverge: whatever goes wrong on the way, a namespace ends with what its runtimes need.
+// TestRuntimesConverge checks that a namespace gets what its runtimes need despite failing requests, restarts and edits.
 func TestRuntimesConverge(t *testing.T) {
 	t.Parallel()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: place, Labels: map[string]string{"modelmesh-enabled": "true"}}}
@@ -79,7 +79,7 @@ func TestRuntimesConverge(t *testing.T) {
 	})
 }
 
-// servingRuntime is a runtime of models of a format, with an autoscaler.
+// servingRuntime returns a runtime for a model format, with an autoscaler.
 func servingRuntime(name, format string) client.Object {
 	return &kserve.ServingRuntime{
 		ObjectMeta: metav1.ObjectMeta{Namespace: place, Name: name, Annotations: map[string]string{"serving.kserve.io/autoscalerClass": "hpa"}},
@@ -91,7 +91,7 @@ func servingRuntime(name, format string) client.Object {
 	}
 }
 
-// TestServiceConverges: so does the Service of an operator that works in its own namespace alone.
+// TestServiceConverges checks the same for the Service of an operator that manages only its own namespace.
 func TestServiceConverges(t *testing.T) {
 	t.Parallel()
 	env := settings.FromEnvironment(lookup(map[string]string{"NAMESPACE": place, "NAMESPACE_SCOPE": "true"}))

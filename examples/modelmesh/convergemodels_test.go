@@ -28,8 +28,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
 
-// TestPredictorsConverge: whatever goes wrong on the way, in the cluster or in ModelMesh, the model of a Predictor is
-// loaded, gone with it, and that of another source is there.
+// TestPredictorsConverge checks that, despite faults in the cluster and in ModelMesh, the model of a Predictor is
+// loaded, is deleted with the Predictor, and the models of other sources are kept.
 func TestPredictorsConverge(t *testing.T) {
 	t.Parallel()
 	modelOf := func(name string) client.Object {
@@ -42,7 +42,7 @@ func TestPredictorsConverge(t *testing.T) {
 		func(o client.Object) { o.(*v1alpha1.Predictor).Spec.ModelType.Name = "sklearn" }, modelOf("one"), modelOf("two"))
 }
 
-// TestInferenceServicesConverge: so do InferenceServices, also when ModelMesh is to serve one no longer.
+// TestInferenceServicesConverge checks the same for InferenceServices, also for one that ModelMesh no longer serves.
 func TestInferenceServicesConverge(t *testing.T) {
 	t.Parallel()
 	modelOf := func(name string) client.Object {
@@ -62,7 +62,7 @@ func clients(ctrl.Request) predictor.Settings {
 	return predictor.Settings{Service: "modelmesh-serving", Port: 8033, RESTPort: 8008}
 }
 
-// faulty is a ModelMesh that is not reached at times, or whose answer is lost.
+// faulty is a ModelMesh of which some calls do not arrive and some responses are lost.
 type faulty struct {
 	memory.Mesh
 
@@ -70,10 +70,10 @@ type faulty struct {
 	calls int
 }
 
-// foreign is a model of another source.
+// foreign is the name of a model of another source.
 const foreign = "foreign"
 
-// convergeModels searches the failures of the controller of a source of models.
+// convergeModels searches for faults of the controller of a source of models.
 func convergeModels( //nolint:revive // what the two sources differ in
 	t *testing.T, source, other string, declare func(predictor.Mesh) *controller.Controller, list client.ObjectList,
 	change func(client.Object), owners ...client.Object,
@@ -90,7 +90,7 @@ func convergeModels( //nolint:revive // what the two sources differ in
 			f := reconciletest.OutsideOf(mgr).(*faulty)
 			return declare(predictor.Mesh{Call: f.call}).SetupWithManager(mgr)
 		},
-		Normalise: func(o *unstructured.Unstructured) { // which generation was carried out last, where no status has it
+		Normalise: func(o *unstructured.Unstructured) { // the observed generation, which no status has
 			unstructured.RemoveNestedField(o.Object, "metadata", "annotations", "reconcilekit.dev/generation")
 		},
 		Outside: func() any {
@@ -124,7 +124,7 @@ func convergeModels( //nolint:revive // what the two sources differ in
 	})
 }
 
-// call fails as every system does that is away at first: some calls do not arrive, of others the answer is lost.
+// call fails the first calls: some do not arrive, others lose their response.
 func (f *faulty) call(ctx context.Context, _ string, call func(context.Context, mmesh.Client) error) error {
 	const kinds, last = 3, 12
 	f.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/store"
 )
 
-// followEvents: what ModelMesh writes into etcd wakes the owner of the model, in the operator's namespace and in another
-// one, also after a time without etcd.
+// followEvents checks that a write of ModelMesh to etcd enqueues the owner of the model, in the operator's namespace and
+// in another one, also after an outage of etcd.
 func (p *player) followEvents() {
 	etcd := store.New(p.T)
 	p.mesh = newDouble(p.T)
@@ -30,10 +30,10 @@ func (p *player) followEvents() {
 	p.follow(p.operator(p.T, map[string]string{"NAMESPACE": "events"}))
 	p.inStates("Loaded", "Loaded")
 
-	time.Sleep(2 * time.Second) // the last poll
+	time.Sleep(2 * time.Second) // wait for the last poll
 	p.mesh.Script(inState(mmesh.LoadingFailed))
 	time.Sleep(2 * time.Second)
-	p.inStates("Loaded", "Loaded") // nobody knows
+	p.inStates("Loaded", "Loaded") // no event reports the change
 	etcd.Put("root/mm_ns/eventful/mm/modelmesh-serving/vmodels/by-predictor", `{"o":"ksp"}`)
 	p.inStates("Loaded", "FailedToLoad")
 	etcd.Stop()
@@ -54,7 +54,7 @@ func (p *player) inStates(service, predictor string) {
 	})}})
 }
 
-// inState makes the models of all vmodels be in a state.
+// inState returns a function that sets the state of all vmodels.
 func inState(state int) func(*mmesh.SetRequest) *mmesh.VModel {
 	return func(r *mmesh.SetRequest) *mmesh.VModel {
 		model := &mmesh.Model{State: state}
@@ -69,7 +69,7 @@ func namespaceOf(name string, labels map[string]any) map[string]any {
 	return map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name, "labels": labels}}
 }
 
-// objectOf is an object with content; an InferenceService is ModelMesh's.
+// objectOf returns an object with the given content. It marks InferenceServices for ModelMesh.
 func objectOf(apiVersion, kind, namespace, name string, content map[string]any) map[string]any {
 	meta := map[string]any{"namespace": namespace, "name": name}
 	if kind == "InferenceService" {

@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
-// expect waits until everything is as expected. Objects that are absent are looked for again when the operator has reconciled what the step
-// has changed.
+// expect waits until the expectation holds. It reads absent objects only after the operator has reconciled the changes
+// of the step.
 func (p *player) expect(e expectation) {
 	p.Helper()
 	if e.Error != "" {
@@ -56,7 +56,7 @@ func (p *player) expect(e expectation) {
 		}
 		return nil
 	})
-	if e.Result.Calls != nil && p.mesh.server == nil { // no call arrives where no server listens, but the next one does
+	if e.Result.Calls != nil && p.mesh.server == nil { // no call arrives while no server listens, but the next one will
 		p.mesh.serve(p.T)
 		p.nudge()
 		p.eventually(func() error { return p.called(e.Result.Calls) })
@@ -71,7 +71,7 @@ func (p *player) expect(e expectation) {
 	}
 }
 
-// get reads an object, without the labels and annotations of the engine.
+// get reads an object and removes the labels and annotations of the engine.
 func (p *player) get(named *unstructured.Unstructured) (map[string]any, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(named.GroupVersionKind())

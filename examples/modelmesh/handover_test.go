@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestLeaderChange: a leader change in the middle of a grace period neither restarts nor ends it. The leader is killed, or
-// ends as it should.
+// TestLeaderChange checks that a leader change during a grace period neither restarts nor ends the period. The leader is
+// killed or stops in an orderly way.
 func TestLeaderChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the operator, and waits for a lease")
@@ -35,7 +35,7 @@ func TestLeaderChange(t *testing.T) {
 	}
 }
 
-// grace is longer than a lease lasts: whoever takes over after a leader that was killed does so within it.
+// grace is longer than a lease, so that the next leader starts within it even if the previous one was killed.
 const grace = 30 * time.Second
 
 func (p *player) changeLeader(signal syscall.Signal, after time.Duration) {
@@ -54,7 +54,7 @@ func (p *player) changeLeader(signal syscall.Signal, after time.Duration) {
 	time.Sleep(after)
 	leader.end(p.T, signal)
 	p.holder(first)
-	restarted := time.Now().Add(grace) // when a wait would be over that began with the second leader
+	restarted := time.Now().Add(grace) // the end of a grace period that restarted with the second leader
 	late := due.Add(restarted.Sub(due) / 2)
 	for zero := false; !zero; time.Sleep(50 * time.Millisecond) {
 		deployment := p.deployment()
@@ -71,7 +71,7 @@ func (p *player) changeLeader(signal syscall.Signal, after time.Duration) {
 	}
 }
 
-// candidate starts an operator that works while it has the lease, and returns it when it asks for that.
+// candidate starts an operator that works once it has the lease. It returns when the operator has requested the lease.
 func (p *player) candidate() *running {
 	p.Helper()
 	r := p.start(
@@ -87,7 +87,7 @@ func (p *player) candidate() *running {
 	return r
 }
 
-// holder waits until the lease has a holder other than the one before.
+// holder waits until the holder of the lease has changed.
 func (p *player) holder(before string) (now string) {
 	p.Helper()
 	p.eventually(func() error {
@@ -102,7 +102,8 @@ func (p *player) holder(before string) (now string) {
 	return now
 }
 
-// idle waits until no model asks for the runtime, and returns since when that is so and when it is to be scaled to zero.
+// idle waits until no model uses the runtime. It returns the stored start of the grace period and the time when the
+// runtime is scaled to zero.
 func (p *player) idle() (since string, due time.Time) {
 	p.Helper()
 	p.eventually(func() error {
@@ -114,7 +115,7 @@ func (p *player) idle() (since string, due time.Time) {
 	return since, due
 }
 
-// replicas waits until the Deployment of the runtime has so many.
+// replicas waits until the Deployment of the runtime has the number of replicas.
 func (p *player) replicas(want int32) {
 	p.Helper()
 	p.eventually(func() error {
@@ -134,7 +135,7 @@ func (p *player) deployment() *appsv1.Deployment {
 	return deployment
 }
 
-// runtimeOf is a ServingRuntime of models of a format.
+// runtimeOf returns a ServingRuntime for a model format.
 func runtimeOf(namespace, name, format string) map[string]any {
 	return objectOf("serving.kserve.io/v1alpha1", "ServingRuntime", namespace, name, map[string]any{"spec": map[string]any{
 		"multiModel": true, "grpcEndpoint": "port:8085", "grpcDataEndpoint": "port:8001",

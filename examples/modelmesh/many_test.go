@@ -15,14 +15,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
-// load is how much there is, and how long it is watched at rest.
+// load is the number of objects, and how long the test observes them in steady state.
 type load struct {
 	namespaces, runtimes, predictors int // runtimes and Predictors of each namespace
 	rest                             time.Duration
 }
 
-// TestMany: many runtimes and Predictors settle and rest, and a change of one Predictor is one of it alone.
-// RECONCILETEST_CASES=all plays 200 runtimes and 2,000 Predictors in 20 namespaces.
+// TestMany checks that many runtimes and Predictors become ready, that the operator sends nothing in steady state, and
+// that a change of one Predictor causes writes to it alone. RECONCILETEST_CASES=all runs 200 runtimes and 2,000
+// Predictors in 20 namespaces.
 func TestMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("creates many objects")
@@ -50,7 +51,7 @@ func TestMany(t *testing.T) {
 		time.Since(began).Round(time.Second), p.sent(running.user, began))
 	logMemory(t, running.Process.Pid)
 
-	time.Sleep(10 * time.Second) // the last polls, and the last look which optional kinds there are
+	time.Sleep(10 * time.Second) // wait for the last polls and the last discovery of optional kinds
 	quiet := time.Now()
 	p.mesh.Calls()
 	time.Sleep(l.rest)
@@ -70,13 +71,13 @@ func TestMany(t *testing.T) {
 	time.Sleep(5 * time.Second)
 	found := p.sent(running.user, changed)
 	t.Logf("a change of one Predictor: %v", found)
-	// which generation it has done is an annotation
+	// An annotation has the observed generation, hence the write to the metadata.
 	if found["patch predictors/status"] > 2 || found["patch predictors"] > 1 || len(found) > 2 {
-		t.Errorf("a change of one Predictor made the operator send %v, want at most 2 writes of its status and one of its metadata", found)
+		t.Errorf("after a change of one Predictor the operator sent %v, want at most 2 writes of its status and one of its metadata", found)
 	}
 }
 
-// makeAll makes the runtimes and Predictors.
+// makeAll creates the runtimes and Predictors.
 func (p *player) makeAll(l load) {
 	p.Helper()
 	var group sync.WaitGroup
@@ -95,14 +96,15 @@ func (p *player) makeAll(l load) {
 	group.Wait()
 }
 
-// make creates an object, from any goroutine. It is never cleaned up, as its API server ends with the test.
+// make creates an object. It is safe for concurrent use. The object is not cleaned up, because the API server ends with
+// the test.
 func (p *player) make(content map[string]any) {
 	if err := p.Create(p.Context(), &unstructured.Unstructured{Object: content}); err != nil {
 		p.Error(err)
 	}
 }
 
-// settled reports what is not as it will be: each runtime has pods, and each model is loaded.
+// settled returns an error unless each runtime has pods and each model is loaded.
 func (p *player) settled(l load) error {
 	deployments := &appsv1.DeploymentList{}
 	if err := p.List(p.Context(), deployments); err != nil {
@@ -132,8 +134,8 @@ func (p *player) settled(l load) error {
 	return nil
 }
 
-// sent counts what a user has asked the API server for since a time, by verb and resource. Watches are not counted:
-// client-go opens each anew every few minutes.
+// sent counts the requests of a user to the API server since a time, by verb and resource. It omits watches, which
+// client-go reopens every few minutes.
 func (p *player) sent(user string, since time.Time) map[string]int {
 	p.Helper()
 	log, err := p.env.AuditLog()
@@ -149,7 +151,7 @@ func (p *player) sent(user string, since time.Time) map[string]int {
 	return out
 }
 
-// logMemory logs how much a process needs at present.
+// logMemory logs the memory usage of a process.
 func logMemory(t *testing.T, pid int) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

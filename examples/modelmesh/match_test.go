@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// at is what is at a path of names, numbers, @name for the item of a name and * for all items; nil for nothing.
+// at returns the value at a path of names, numbers, @name for the list item with that name and * for all items; nil if
+// there is none.
 func at(value any, path string) any {
 	if path == "" {
 		return value
@@ -18,7 +19,7 @@ func at(value any, path string) any {
 	step, rest, _ := strings.Cut(path, "/")
 	if fields, ok := value.(map[string]any); ok {
 		if _, found := fields[path]; found {
-			return fields[path] // a label may have slashes
+			return fields[path] // the rest of the path, because a label may contain slashes
 		}
 		return at(fields[step], rest)
 	}
@@ -57,8 +58,8 @@ func compare(path string, equals, decoded, got any) error {
 	return nil
 }
 
-// match compares a subset of what is there: lists of conditions by their types, other lists item by item. An empty map or list is wanted
-// empty: it must be there.
+// match compares a subset of the actual value: lists of conditions by type, other lists item by item. An expected empty
+// map or list must exist and be empty.
 func match(path string, want, got any) error {
 	switch w := want.(type) {
 	case map[string]any:
@@ -115,7 +116,7 @@ func match(path string, want, got any) error {
 	return compare(path, want, nil, got)
 }
 
-// typed reports whether a list has items that have types.
+// typed returns true if the items of a list have types.
 func typed(list []any) bool {
 	for _, item := range list {
 		if fields, ok := item.(map[string]any); !ok || fields["type"] == nil {
@@ -125,7 +126,7 @@ func typed(list []any) bool {
 	return len(list) > 0
 }
 
-// ofTypes are the items of a list that have the types of those wanted, in their order.
+// ofTypes returns the items of a list whose types are expected, in the expected order.
 func ofTypes(wanted, list []any) (out []any) {
 	for _, want := range wanted {
 		for _, item := range list {
@@ -137,7 +138,7 @@ func ofTypes(wanted, list []any) (out []any) {
 	return out
 }
 
-// plain is a value as JSON has it, so that numbers compare.
+// plain returns a value as decoded from JSON, so that numbers are comparable.
 func plain(value any) (out any) {
 	text, err := json.Marshal(value)
 	if err != nil || json.Unmarshal(text, &out) != nil {

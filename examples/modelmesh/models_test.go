@@ -25,7 +25,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/memory"
 )
 
-// double is the ModelMesh of one operator.
+// double fakes the ModelMesh of one operator.
 type double struct {
 	memory.Mesh
 
@@ -33,8 +33,8 @@ type double struct {
 	options []grpc.ServerOption
 	server  *grpc.Server // nil while it does not listen
 	mu      sync.Mutex
-	seen    memory.Calls       // since the last step
-	last    []mmesh.SetRequest // of the steps before
+	seen    memory.Calls       // calls since the last step
+	last    []mmesh.SetRequest // requests of previous steps
 }
 
 func newDouble(t *testing.T, options ...grpc.ServerOption) *double {
@@ -53,7 +53,7 @@ func (d *double) stop() {
 	d.server = nil
 }
 
-// serve listens, also again after the server was stopped: the double has what it had.
+// serve listens, also after stop. The fake keeps its state.
 func (d *double) serve(t *testing.T) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", d.address)
@@ -64,7 +64,7 @@ func (d *double) serve(t *testing.T) {
 	go func(s *grpc.Server) { _ = s.Serve(listener) }(d.server)
 }
 
-// script is what ModelMesh answers to a set, and to a get. An error of Get is the answer to every call.
+// script has the responses of ModelMesh to set and get requests. An error of Get is returned by every call.
 type script struct {
 	Set, Get *answer
 }
@@ -78,7 +78,7 @@ type answer struct {
 	TargetModel *modelText `json:"targetModel"`
 }
 
-// failure is the error of a call, nil for none.
+// failure returns the error of a call, or nil.
 func (a *answer) failure() error {
 	if a == nil || a.Error == "" {
 		return nil
@@ -99,13 +99,13 @@ type modelText struct {
 	} `json:"copies"`
 }
 
-// call is one that ModelMesh gets.
+// call is a request that ModelMesh receives.
 type call struct {
 	Op      string         `json:"op"`
 	Request map[string]any `json:"request"`
 }
 
-// follow makes the double answer as the case says.
+// follow makes the fake respond as the script says.
 func (d *double) follow(t *testing.T, s *script) {
 	t.Helper()
 	if s == nil {
@@ -158,7 +158,7 @@ func (m *modelText) model() *mmesh.Model {
 	return out
 }
 
-// calls are those since the last step.
+// calls returns the calls since the last step.
 func (d *double) calls() memory.Calls {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,10 +178,10 @@ func (d *double) next() {
 	d.seen = memory.Calls{}
 }
 
-// called reports whether ModelMesh got the calls that a case expects of a step. The last one of a method for each model counts. A case
-// without a SetVModel wants none. The product sets a model in every pass, the operator only where something changes: where it sent none in
-// this step, the last one of the steps before counts. Whether the product stops to set loadNow in a later pass is then of no concern, so
-// loadNow is not compared.
+// called checks that ModelMesh received the calls that a case expects of a step. It compares the last call of each
+// method and model. A case without SetVModel expects none. The product sends SetVModel in every reconciliation, the
+// operator only after a change; if it sent none in this step, the last one of the previous steps counts. loadNow is not
+// compared, because the product stops setting it in a later reconciliation.
 func (p *player) called(wanted []call) error {
 	calls, sets := p.mesh.calls(), false
 	for _, c := range wanted {
@@ -215,13 +215,13 @@ func (p *player) called(wanted []call) error {
 	return nil
 }
 
-// matchOne reports why none of the calls is the wanted one.
+// matchOne returns an error unless one of the calls is the expected one.
 func matchOne(wanted call, got []map[string]any) error {
 	if len(got) == 0 {
 		return fmt.Errorf("ModelMesh got no %s of %v", wanted.Op, wanted.Request)
 	}
 	if len(wanted.Request) == 0 {
-		return nil // of whatever model
+		return nil // the call may be for any model
 	}
 	var errs []error
 	for _, request := range got {
@@ -234,7 +234,7 @@ func matchOne(wanted call, got []map[string]any) error {
 	return errors.Join(errs...)
 }
 
-// lastOfEach are the last calls for each model, as the cases have them.
+// lastOfEach returns the last call for each model, in the form of the cases.
 func lastOfEach[T any](all []T, as func(T) map[string]any) (out []map[string]any) {
 	seen := map[any]bool{}
 	for _, one := range slices.Backward(all) {
@@ -247,7 +247,7 @@ func lastOfEach[T any](all []T, as func(T) map[string]any) (out []map[string]any
 	return out
 }
 
-// requestOf is a set as the cases have it: without zero values.
+// requestOf returns a set request in the form of the cases, without zero values.
 func requestOf(r mmesh.SetRequest) map[string]any {
 	info := map[string]any{"type": r.Type, "key": r.Key}
 	if r.Path != "" {
@@ -262,17 +262,17 @@ func requestOf(r mmesh.SetRequest) map[string]any {
 	return out
 }
 
-// referenceOf is a reference as the cases have it.
+// referenceOf returns a reference in the form of the cases.
 func referenceOf(r mmesh.Reference) map[string]any {
 	return map[string]any{"vModelId": r.ID, "owner": r.Owner}
 }
 
-// hasModels reports whether the case has sources of models.
+// hasModels returns true if the case has Predictors or InferenceServices.
 func (p *player) hasModels() bool {
 	return slices.ContainsFunc(p.given, func(o map[string]any) bool { return o["kind"] == "Predictor" || o["kind"] == "InferenceService" })
 }
 
-// passed waits until ModelMesh was asked, and the pass that did is over.
+// passed waits until ModelMesh has received a request and the reconciliation that sent it has ended.
 func (p *player) passed() {
 	p.Helper()
 	p.eventually(func() error {
@@ -284,7 +284,8 @@ func (p *player) passed() {
 	time.Sleep(time.Second)
 }
 
-// nudge changes an annotation of the sources of models: the double tells nobody that it answers something else now.
+// nudge changes an annotation of the Predictors and InferenceServices, because the fake sends no event when its
+// responses change.
 func (p *player) nudge() {
 	p.Helper()
 	at := fmt.Appendf(nil, `{"metadata":{"annotations":{"at":%q}}}`, time.Now().Format(time.RFC3339Nano))
@@ -298,7 +299,7 @@ func (p *player) nudge() {
 	}
 }
 
-// text is a value for people.
+// text formats a value for messages.
 func text(value any) string {
 	out, err := json.Marshal(value)
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
-// cluster is an API server with the kinds of all projects, and the operator as a program.
+// cluster has an API server with the CRDs of all projects, and the compiled operator.
 type cluster struct {
 	client.Client
 	env    *environment.Environment
-	folder string // with the program, and the certificate of its webhooks
+	folder string // contains the program and the certificate of its webhooks
 	mu     sync.Mutex
 }
 
@@ -51,17 +51,18 @@ func newCluster(t *testing.T) *cluster {
 
 func (w *cluster) program() string { return filepath.Join(w.folder, "modelmesh") }
 
-// running is an operator that runs.
+// running is a running operator.
 type running struct {
 	*exec.Cmd
 	log      process.Log
-	user     string // as the API server knows it
-	webhooks string // the address of its webhooks
-	metrics  string // the address of its metrics
+	user     string // user name of the operator
+	webhooks string // address of the webhooks
+	metrics  string // address of the metrics
 	ended    chan error
 }
 
-// operator runs the operator until the test ends, and returns when it has reconciled what was there: what is expected may be so before.
+// operator runs the operator until the test ends. It returns when the operator has reconciled the existing objects, so
+// that an expectation does not hold merely because nothing has happened yet.
 func (w *cluster) operator(t *testing.T, variables map[string]string, arguments ...string) *running {
 	t.Helper()
 	p := w.start(t, variables, append([]string{"--leader-elect=false"}, arguments...)...)
@@ -74,7 +75,7 @@ func (w *cluster) operator(t *testing.T, variables map[string]string, arguments 
 	return p
 }
 
-// start runs the operator until it is stopped or the test ends, with the rights that its page asks for and no others.
+// start runs the operator until it is stopped or the test ends, with exactly the permissions of its page.
 func (w *cluster) start(t *testing.T, variables map[string]string, arguments ...string) *running {
 	t.Helper()
 	page, err := modelmesh(lookup(variables)).Page()
@@ -112,7 +113,7 @@ func (w *cluster) start(t *testing.T, variables map[string]string, arguments ...
 	return p
 }
 
-// stop ends the operator as a node does, unless it has ended.
+// stop stops the operator as a kubelet does, unless it has exited.
 func (p *running) stop(t *testing.T) {
 	t.Helper()
 	p.end(t, syscall.SIGTERM)
@@ -121,7 +122,7 @@ func (p *running) stop(t *testing.T) {
 	}
 }
 
-// end ends the operator with a signal, unless it has ended. It must end without an error where it is asked to.
+// end sends a signal to the operator, unless it has exited. After SIGTERM it must exit without an error.
 func (p *running) end(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	if p.ended == nil {
@@ -131,11 +132,11 @@ func (p *running) end(t *testing.T, signal syscall.Signal) {
 	select {
 	case err := <-p.ended:
 		if err != nil && signal != syscall.SIGKILL {
-			t.Errorf("the operator ended with %v", err)
+			t.Errorf("the operator exited with %v", err)
 		}
 	case <-time.After(time.Minute):
 		_ = p.Process.Kill()
-		t.Error("the operator did not end")
+		t.Error("the operator did not exit")
 	}
 	p.ended = nil
 }

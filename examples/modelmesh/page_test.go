@@ -11,15 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// runsAs is what the Deployment runs as.
+// runsAs is the service account of the Deployment.
 var runsAs = types.NamespacedName{Namespace: "model-serving", Name: "modelmesh-controller"}
 
-// lookup returns a variable of a table.
+// lookup returns a function that reads variables from a map.
 func lookup(variables map[string]string) func(string) string {
 	return func(name string) string { return variables[name] }
 }
 
-// TestGenerated holds the page, the installation and the rights, of both scopes, to what the controllers declare.
+// TestGenerated compares the page, the installation and the permissions of both scopes with the declarations of the
+// controllers.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	everywhere, err := modelmesh(lookup(nil)).Page()

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestQuirks holds the README to the product's specification: each of its 18 defects and 15 surprises is decided, and the
-// cases that it names are there.
+// TestQuirks checks that the README decides each of the 18 defects and 15 surprises of the product's specification, and
+// that the cases it names exist.
 func TestQuirks(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("README.md")

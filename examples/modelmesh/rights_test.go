@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
-// TestRights: in both scopes the operator uses each of the rights that are generated for it, and needs no other one.
+// TestRights checks that in both scopes the operator uses each of its generated permissions and needs no others.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	w := newCluster(t)
@@ -29,15 +29,15 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// unused are rights that nothing here needs.
+// unused returns the permissions that this test does not use.
 func unused() map[string]string {
-	return map[string]string{"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK"}
+	return map[string]string{"patch events.k8s.io/events": "for a repeated event, tested in the library"}
 }
 
 const noMetrics = "scaleToZero: {enabled: false}\nmetrics: {enabled: false}"
 
 func (p *player) useRights(scope string) {
-	models := p.namespace // where the models are
+	models := p.namespace // namespace of the models
 	p.create(namespaceOf(p.namespace, nil))
 	if scope == allOfCluster {
 		models += "-models"
@@ -58,7 +58,8 @@ func (p *player) useRights(scope string) {
 	p.mesh.Script(inState(mmesh.Loaded))
 	granted := p.operatorWithRights(scope)
 
-	// All that there can be: the children of a runtime with an autoscaler, the Service with its ServiceMonitor, and models of both sources.
+	// Create every kind of object: the children of a runtime with an autoscaler, the Service with its ServiceMonitor,
+	// and models of both sources.
 	one := runtimeOf(models, "one", "onnx")
 	one["metadata"].(map[string]any)["annotations"] = map[string]any{"serving.kserve.io/autoscalerClass": "hpa"}
 	p.create(one)
@@ -79,7 +80,7 @@ func (p *player) useRights(scope string) {
 	}})
 	p.refuse(granted, scope, models)
 
-	// And nothing any more, one after the other.
+	// Remove all of them, one after the other.
 	p.configure(noMetrics)
 	p.gone("monitoring.coreos.com/v1|ServiceMonitor|" + models + "|modelmesh-metrics-monitor")
 	p.merge(
@@ -103,7 +104,7 @@ func (p *player) useRights(scope string) {
 	granted.Check(p, unused())
 }
 
-// refuse has the API server ask for the rights that no request shows: those to refer to an owner whose deletion waits for its children.
+// refuse tests permissions that no request shows: those to refer to an owner that is deleted only after its children.
 func (p *player) refuse(granted *environment.Rights, scope, models string) {
 	p.Helper()
 	monitor, service := "monitoring.coreos.com/v1|ServiceMonitor|"+models+"|modelmesh-metrics-monitor", "v1|Service|"+models+"|modelmesh-serving"
@@ -112,7 +113,7 @@ func (p *player) refuse(granted *environment.Rights, scope, models string) {
 		p.Helper()
 		granted.Without(p, right, do)
 		pods++
-		p.configure("scaleToZero: {enabled: false}\npodsPerRuntime: " + strconv.Itoa(pods)) // what was refused is tried again
+		p.configure("scaleToZero: {enabled: false}\npodsPerRuntime: " + strconv.Itoa(pods)) // retries the refused request
 		p.there(then)
 	}
 	owner := map[string]string{oneNamespace: "update apps/deployments/finalizers", allOfCluster: "update namespaces/finalizers"}[scope]
@@ -130,7 +131,8 @@ func (p *player) refuse(granted *environment.Rights, scope, models string) {
 	}
 }
 
-// operatorWithRights runs the operator in this process until the test ends, behind its rights: the first write of each kind is refused.
+// operatorWithRights runs the operator in this process until the test ends, with its permissions. The first write of
+// each kind is refused.
 func (p *player) operatorWithRights(scope string) *environment.Rights {
 	p.Helper()
 	variables := lookup(map[string]string{"NAMESPACE": p.namespace, "NAMESPACE_SCOPE": strconv.FormatBool(scope == oneNamespace)})
@@ -144,7 +146,7 @@ func (p *player) operatorWithRights(scope string) *environment.Rights {
 	o.Manager = func(options *manager.Options) { options.Controller.SkipNameValidation = new(true) } // two operators in one process
 	_, port, err := net.SplitHostPort(environment.FreeAddress(p))
 	p.must(err)
-	p.log = &process.Log{} // and no metrics: two operators of one process share them
+	p.log = &process.Log{} // without metrics, which two operators of a process would share
 	ctx, stop := context.WithCancel(context.WithoutCancel(p.Context()))
 	ended := make(chan error, 1)
 	go func() {
@@ -156,7 +158,7 @@ func (p *player) operatorWithRights(scope string) *environment.Rights {
 	p.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
-			p.Errorf("the operator ended with %v", err)
+			p.Errorf("the operator returned %v", err)
 		}
 		if p.Failed() {
 			p.Log(p.log.Tail())
@@ -165,7 +167,7 @@ func (p *player) operatorWithRights(scope string) *environment.Rights {
 	return granted
 }
 
-// there waits until objects are there.
+// there waits until the objects exist.
 func (p *player) there(refs ...string) {
 	p.Helper()
 	for _, ref := range refs {
@@ -176,7 +178,7 @@ func (p *player) there(refs ...string) {
 	}
 }
 
-// gone waits until an object is gone.
+// gone waits until an object does not exist.
 func (p *player) gone(ref string) {
 	p.Helper()
 	p.expect(expectation{Absent: []string{ref}})

@@ -7,16 +7,16 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 )
 
-// row is one of the product's page: what wakes a controller of it, and where its code says so.
+// row is a watch of the product's page: the kind, the controller it enqueues, and the source line.
 type row struct {
-	kind       string // of the product's watch, and whether it is for, owns or watches
+	kind       string // kind of the product's watch, and whether it is For, Owns or Watches
 	source     string
-	scope      string // in which the product watches it, empty for both
-	controller string // of ours that it wakes
+	scope      string // scope in which the product watches it; empty: both
+	controller string // controller of this operator that it enqueues
 	gvk        string
 }
 
-// rows are the 17 watches of the product's page. What is For or Owns there may be a member of a group here, or a child.
+// rows returns the 17 watches of the product's page. A For or Owns of the product may be a group member or a child here.
 func rows() []row {
 	const (
 		deployment     = "apps/v1/Deployment"
@@ -51,8 +51,8 @@ func rows() []row {
 	}
 }
 
-// TestRows holds what describe says to the product's page: each of its watches wakes the controller that has its work here,
-// in the same scope.
+// TestRows checks that for each watch of the product's page, in the same scope, the page of this operator has one that
+// enqueues the corresponding controller.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	if len(rows()) != 17 {
@@ -77,7 +77,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// triggers reports whether the page says that objects of the kind wake the controller.
+// triggers returns true if the page says that objects of the kind enqueue the controller.
 func triggers(page dataflow.Page, name, gvk string) bool {
 	return slices.ContainsFunc(page.Controllers, func(d dataflow.Description) bool {
 		return d.Controller == name && slices.ContainsFunc(d.Watches, func(w dataflow.Watch) bool { return w.GVK == gvk })

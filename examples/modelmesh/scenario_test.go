@@ -22,8 +22,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// scenario is a recorded case of the product, for an operator with the configuration, in the scope, and a ModelMesh that
-// answers as it says. Where the operator decides otherwise than the product, what is expected is as the README says.
+// scenario is a recorded case of the product for an operator with the given configuration and scope and a ModelMesh with
+// the given responses. Where this operator differs from the product, the expectation is that of the README.
 type scenario struct {
 	Name                string           `json:"name"`
 	Scope               string           `json:"scope"`
@@ -51,14 +51,14 @@ type step struct {
 type expectation struct {
 	Exist  []map[string]any `json:"exist"`
 	Absent []string         `json:"absent"`
-	Error  string           `json:"error"` // what the operator logs
+	Error  string           `json:"error"` // text that the operator logs
 	Result struct {
 		Calls []call `json:"modelMeshCalls"`
 	} `json:"result"`
 	Fields []field `json:"fields"`
 }
 
-// field is what is expected at a path of an object.
+// field is an expected value at a path of an object.
 type field struct {
 	Ref        string `json:"ref"`
 	Path       string `json:"path"`
@@ -66,13 +66,13 @@ type field struct {
 	Base64JSON any    `json:"base64json"`
 }
 
-// The scopes of an operator.
+// Scopes of an operator.
 const (
 	oneNamespace = "namespace"
 	allOfCluster = "cluster"
 )
 
-// read reads the cases of a file.
+// read decodes the cases of a file.
 func read[T any](t *testing.T, file string) (cases []T) {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -85,7 +85,8 @@ func read[T any](t *testing.T, file string) (cases []T) {
 	return cases
 }
 
-// draw returns a number of cases, drawn by RECONCILETEST_SEED (1 where it is not set), or all where RECONCILETEST_CASES=all asks for them.
+// draw returns a random sample of cases, with the seed RECONCILETEST_SEED (default 1), or all cases with
+// RECONCILETEST_CASES=all.
 func draw[T any](t *testing.T, cases []T, count int) []T {
 	t.Helper()
 	if os.Getenv("RECONCILETEST_CASES") == "all" || len(cases) <= count {
@@ -95,13 +96,13 @@ func draw[T any](t *testing.T, cases []T, count int) []T {
 	if err != nil {
 		seed = 1
 	}
-	t.Logf("%d of %d cases, drawn by RECONCILETEST_SEED=%d; RECONCILETEST_CASES=all plays all", count, len(cases), seed)
+	t.Logf("%d of %d cases, sampled with RECONCILETEST_SEED=%d; RECONCILETEST_CASES=all runs all", count, len(cases), seed)
 	sampled := slices.Clone(cases)
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(sampled), func(i, j int) { sampled[i], sampled[j] = sampled[j], sampled[i] })
 	return sampled[:count]
 }
 
-// inScope is the case for an operator of a scope, in namespaces of its own.
+// inScope returns the case for an operator with the scope, in its own namespaces.
 func inScope(t *testing.T, recorded json.RawMessage, scope string) (s scenario) {
 	t.Helper()
 	err := json.Unmarshal(recorded, &s)
@@ -118,14 +119,14 @@ func inScope(t *testing.T, recorded json.RawMessage, scope string) (s scenario) 
 	return s
 }
 
-// How many cases a test that is not asked for all draws: of runtimes and services in each scope, and of models in the scope of the cluster.
+// Sample sizes: of runtimes and services in each scope, and of models in the cluster scope.
 const (
 	drawnScenarios = 14
 	drawnModels    = 6
 )
 
-// TestScenarios plays the recorded cases, each against an operator of its own, a process: those of one namespace side by side, those of the
-// cluster one after the other.
+// TestScenarios runs each recorded case against its own operator process. Cases with the namespace scope run
+// concurrently, those with the cluster scope one after the other.
 func TestScenarios(t *testing.T) {
 	w := newCluster(t)
 	for _, scope := range []string{oneNamespace, allOfCluster} {
@@ -143,7 +144,7 @@ func TestScenarios(t *testing.T) {
 				played(recorded)
 			}
 			models := read[json.RawMessage](t, "testdata/models.json")
-			if scope == allOfCluster { // one after the other; side by side all are played
+			if scope == allOfCluster { // only these run in sequence; the concurrent ones run in all scopes
 				models = draw(t, models, drawnModels)
 			} else {
 				models = append(models, read[json.RawMessage](t, "testdata/failures.json")...) // not recorded: errors of ModelMesh
@@ -160,7 +161,7 @@ func TestScenarios(t *testing.T) {
 	t.Run("tls", func(t *testing.T) { (&player{cluster: w, T: t}).reachSecured() })
 }
 
-// ofScope are the cases of a scope.
+// ofScope returns the cases for a scope.
 func ofScope(t *testing.T, all []json.RawMessage, scope string) (out []json.RawMessage) {
 	t.Helper()
 	for _, recorded := range all {
@@ -175,16 +176,16 @@ func ofScope(t *testing.T, all []json.RawMessage, scope string) (out []json.RawM
 	return out
 }
 
-// player plays one case.
+// player runs one case.
 type player struct {
 	*cluster
 	*testing.T
-	namespace string // of the operator
+	namespace string // namespace of the operator
 	mesh      *double
 	given     []map[string]any
 	log       *process.Log
 	metrics   string // the address of the operator's metrics, empty where they are not those of one operator
-	logged    int    // the size of the log when the step began
+	logged    int    // size of the log at the start of the step
 	errors    []string
 }
 
@@ -221,22 +222,22 @@ func (p *player) play(s scenario) {
 	p.checkErrors(s.Name)
 }
 
-// follow makes the player look at the log and the metrics of an operator.
+// follow makes the player read the log and the metrics of an operator.
 func (p *player) follow(r *running) { p.log, p.metrics = &r.log, r.metrics }
 
-// expectedErrors are further ones that the operator logs in a case, by a part of their texts.
+// expectedErrors has additional errors that the operator logs in a case, by a substring.
 var expectedErrors = map[string]string{
 	"unknown-autoscaler-class-panics": "Runtimes is not ready",
 	"live-config-map-changes":         "'PodsPerRuntime': none is no uint16; want a number from 0 to 65535",
 }
 
-// passingErrors are those that any case may have: most cases have no Secret of etcd, which the Service controller reports,
-// and an owner may be deleted or written by the case while it is reconciled. Beside the line of a condition there is always
-// one of the object.
+// passingErrors are errors that may occur in any case: most cases have no Secret of etcd, which the Service controller
+// reports, and a case may delete or write an owner while it is reconciled. For each condition the log also has a line
+// for the object.
 var passingErrors = regexp.MustCompile(`^EtcdSecret is not ready|^object is not ready|record the inventory: \S+ "[^"]*" not found|the object has been modified; please apply`)
 
-// checkErrors reports what the operator has logged with the level error, and the case does not expect. The conditions that report expected
-// errors are logged, too, without one.
+// checkErrors fails the test if the operator has logged an error that the case does not expect. Conditions that report
+// expected errors are logged without an error.
 func (p *player) checkErrors(name string) {
 	p.Helper()
 	for _, e := range p.log.Errors(0) {
@@ -258,7 +259,7 @@ func (p *player) must(err error) {
 	}
 }
 
-// configure writes the user's document, with the double of ModelMesh in it.
+// configure writes the user's configuration, extended with the address of the fake ModelMesh.
 func (p *player) configure(document string) {
 	p.Helper()
 	u := p.object("v1|ConfigMap|" + p.namespace + "|" + settings.ConfigMap)
@@ -272,7 +273,7 @@ func (p *player) configure(document string) {
 	p.must(err)
 }
 
-// create creates an object, with its status; one of the cluster is taken away from the next case.
+// create creates an object with its status. A cluster-scoped object is deleted before the next case.
 func (p *player) create(content map[string]any) {
 	p.Helper()
 	u := &unstructured.Unstructured{Object: content}
@@ -286,7 +287,7 @@ func (p *player) create(content map[string]any) {
 	switch u.GetKind() {
 	case "ClusterServingRuntime":
 		p.Cleanup(func() { _ = p.Delete(context.Background(), u) })
-	case "Predictor", "InferenceService": // nobody is left who removes its model
+	case "Predictor", "InferenceService": // no controller remains to remove its model
 		p.Cleanup(func() {
 			_ = p.Delete(context.Background(), u)
 			_ = p.Patch(context.Background(), u, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))
@@ -301,7 +302,7 @@ func (p *player) create(content map[string]any) {
 	}
 }
 
-// object is the one of a reference apiVersion|Kind|namespace|name.
+// object returns an empty object for a reference apiVersion|Kind|namespace|name.
 func (p *player) object(ref string) *unstructured.Unstructured {
 	parts := strings.Split(ref, "|")
 	u := &unstructured.Unstructured{}
@@ -311,7 +312,7 @@ func (p *player) object(ref string) *unstructured.Unstructured {
 	return u
 }
 
-// waits reports whether the step does nothing: what ModelMesh was asked before it counts.
+// waits returns true if the step changes nothing; earlier calls of ModelMesh then count.
 func (s step) waits() bool {
 	return s.Config == nil && s.Mesh == nil && s.Create == nil && s.Delete == "" && s.Merge == nil
 }
@@ -331,7 +332,7 @@ func (p *player) step(s step) {
 		p.create(s.Create)
 	case s.Delete != "":
 		p.eventually(func() error { return p.Delete(p.Context(), p.object(s.Delete)) })
-		p.eventually(func() error { // its finalizer, or that it was made anew
+		p.eventually(func() error { // wait for its finalizer or its recreation
 			err := p.Get(p.Context(), client.ObjectKeyFromObject(p.object(s.Delete)), p.object(s.Delete))
 			if strings.Contains(s.Delete, "|Predictor|") && !apierrors.IsNotFound(err) {
 				return fmt.Errorf("%s exists (%w)", s.Delete, err)
@@ -344,7 +345,7 @@ func (p *player) step(s step) {
 		p.eventually(func() error {
 			return p.Patch(p.Context(), p.object(s.Merge.Ref), client.RawPatch("application/merge-patch+json", body))
 		})
-		time.Sleep(300 * time.Millisecond) // what is expected may have been so before
+		time.Sleep(300 * time.Millisecond) // the expectation may have held before the step
 	case s.Mesh != nil:
 		p.nudge()
 	}

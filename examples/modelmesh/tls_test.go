@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/mmesh"
 )
 
-// reachSecured: a ModelMesh over TLS, which asks for the certificate of its caller, is reached once the Secret is right.
+// reachSecured checks that a ModelMesh that requires a client certificate is reached once the Secret is valid.
 func (p *player) reachSecured() {
 	folder := p.TempDir()
 	process.Certify(p.T, folder, "modelmesh-serving.secured-models")

@@ -50,7 +50,7 @@ var _ = Describe("OpenShift's kinds that appear while the operator runs", func()
 	})
 })
 
-// install installs the definition in a file.
+// install creates the CRD of a file.
 func (w *fixture) install(file string) {
 	GinkgoHelper()
 	data, err := os.ReadFile(file)

@@ -8,8 +8,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// TestWritesFromEmpty: each child is written once, the status of a registry twice (that it is being made, and that it is made), its
-// inventory once. A catalog has neither.
+// TestWritesFromEmpty checks the number of writes: each child once, the status of a registry twice (progressing,
+// available), and its inventory once. A catalog has neither a status nor an inventory.
 func TestWritesFromEmpty(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -60,9 +60,9 @@ func TestWritesFromEmpty(t *testing.T) {
 	}
 }
 
-// TestAllocationsInSteadyState bounds what a pass with nothing to do allocates, and sends: nothing.
-// Templates are not rendered again. Most of the allocations convert the cached children, as the templates plan unstructured objects.
-// It is not parallel: the allocations of other tests would count.
+// TestAllocationsInSteadyState limits the allocations of a reconciliation without changes, and checks that it sends no
+// request. Templates are not rendered again; most allocations convert cached children to unstructured objects for the
+// comparison. The test is not parallel, because allocations of other tests would count.
 func TestAllocationsInSteadyState(t *testing.T) {
 	generated := v1beta1.ModelRegistrySpec{Postgres: &v1beta1.PostgresConfig{GenerateDeployment: new(true)}}
 	reconciletest.Steady(t, registrySystem(t, external(), withoutProxy), reconciletest.Budget{Allocations: 4000})

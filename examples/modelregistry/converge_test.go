@@ -14,9 +14,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/catalog"
 )
 
-// TestCatalogConverges: the catalog ends as it should whatever goes wrong on the way, in each of its modes: with what it reads
-// created, changed and taken away, and with the catalog switched off and on. Of the cases of a mode, 10 are drawn;
-// RECONCILETEST_CASES=all runs all.
+// TestCatalogConverges checks in each mode that the catalog reaches its desired state despite failing requests, restarts
+// and edits, while its inputs are created, changed and deleted and the catalog is disabled and enabled. It samples 10
+// cases of each mode; RECONCILETEST_CASES=all runs all.
 func TestCatalogConverges(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]struct {
@@ -37,7 +37,7 @@ func TestCatalogConverges(t *testing.T) {
 			s := catalogSystem(t, mode.configure, mode.inputs...)
 			s.StandIns = append(s.StandIns, reconciletest.DeploymentsAvailable)
 			for _, document := range []string{"default-catalog-sources", "model-catalog-sources", "mcp-catalog-sources"} {
-				s.Outlives = append(s.Outlives, "ConfigMap default/"+document) // which the catalog leaves when it is switched off
+				s.Outlives = append(s.Outlives, "ConfigMap default/"+document) // the catalog keeps it when it is disabled
 			}
 			s.Cases = 10
 			if mode.change != nil {
@@ -48,7 +48,7 @@ func TestCatalogConverges(t *testing.T) {
 	}
 }
 
-// administratorsChange has other administrators in spec B.
+// administratorsChange changes the administrators in spec B.
 func administratorsChange(s *reconciletest.System) {
 	change := s.Change
 	s.Change = func(o client.Object) {
@@ -59,7 +59,7 @@ func administratorsChange(s *reconciletest.System) {
 	}
 }
 
-// platformGoes lets the platform's object be the one of several inputs that goes and comes back.
+// platformGoes makes the object of the platform the input that is deleted and recreated.
 func platformGoes(s *reconciletest.System) {
 	inputs := s.Singleton.Inputs
 	s.Singleton.Inputs = slices.Concat(inputs[1:], inputs[:1])
@@ -69,9 +69,9 @@ func platformGoes(s *reconciletest.System) {
 	})
 }
 
-// outdatedDocuments gives the catalog what earlier versions have left: documents of users with the retired entry, and an object
-// that is no longer used. It is not switched off here: that leaves the documents as they are. The retired Secret is not among
-// it, as it goes by its name alone, whoever has made it.
+// outdatedDocuments adds objects of earlier versions: documents of users with the retired entry, and an object that is no longer
+// used. The catalog is not disabled in this mode, because that would leave the documents unchanged. The retired Secret is missing,
+// because the operator deletes it by name, whoever created it.
 func outdatedDocuments(s *reconciletest.System) {
 	for _, name := range []string{"model-catalog-sources", "mcp-catalog-sources"} {
 		s.Given = append(s.Given, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{

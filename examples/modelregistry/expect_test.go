@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// expect waits until everything is as expected.
+// expect waits until the expectation holds.
 func (p *player) expect(e expectation) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -59,7 +59,7 @@ func (p *player) events() []string {
 	return out
 }
 
-// condition compares the given parts of a condition and says what is different.
+// condition compares the given fields of a condition and describes the first difference.
 func (p *player) condition(want map[string]string) string {
 	found := object(want["ref"])
 	if err := p.c.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
@@ -81,7 +81,7 @@ func (p *player) condition(want map[string]string) string {
 	return fmt.Sprintf("no condition %s in %v", want["type"], list)
 }
 
-// field compares a field and says what is different.
+// field compares a field and describes the difference.
 func (p *player) field(want fieldExpectation) string {
 	found := object(want.Ref)
 	if err := p.c.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
@@ -133,7 +133,7 @@ func same(a, b any) bool {
 	return reflect.DeepEqual(u, v)
 }
 
-// object makes an empty object of "apiVersion|Kind|namespace|name".
+// object returns an empty object for "apiVersion|Kind|namespace|name".
 func object(ref string) *unstructured.Unstructured {
 	part := strings.Split(ref, "|")
 	u := &unstructured.Unstructured{}
@@ -146,7 +146,7 @@ func object(ref string) *unstructured.Unstructured {
 
 var segment = regexp.MustCompile(`\['([^']+)'\]|\[(\d+)\]|([^.\[\]]+)`)
 
-// at follows a path such as spec.ports[0].name or data['a.b'].
+// at returns the value at a path such as spec.ports[0].name or data['a.b'].
 func at(value any, path string) (any, bool) {
 	for _, part := range segment.FindAllStringSubmatch(path, -1) {
 		switch {

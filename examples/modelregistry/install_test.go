@@ -15,8 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/installed"
 )
 
-// TestInstalledConversion: what is installed converts between the versions of a CRD that has several, at the service of the operator, and
-// every namespace that something is installed into is installed, too.
+// TestInstalledConversion checks that each installed CRD with several versions is converted at the Service of the
+// operator, and that every namespace of an installed object is installed, too.
 func TestInstalledConversion(t *testing.T) {
 	t.Parallel()
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "config")
@@ -57,8 +57,8 @@ func TestInstalledConversion(t *testing.T) {
 	}
 }
 
-// TestInstalled: what is shipped is enough to run, its certificate included, and a write through one version keeps what only
-// the other one has.
+// TestInstalled checks that the operator runs with only the installed files and their certificate, and that a write
+// through one version keeps fields that only the other version has.
 func TestInstalled(t *testing.T) {
 	installed.Run(t, registries(), nil, func(t *testing.T, c client.Client) {
 		registry := &unstructured.Unstructured{}
@@ -84,7 +84,7 @@ func TestInstalled(t *testing.T) {
 		_, proxy, _ := unstructured.NestedMap(registry.Object, "spec", "kubeRBACProxy")
 		generate, _, _ := unstructured.NestedBool(registry.Object, "spec", "postgres", "generateDeployment")
 		if !proxy || !generate {
-			t.Errorf("a label through v1alpha1 has changed the spec: %v", registry.Object["spec"])
+			t.Errorf("setting a label through v1alpha1 changed the spec: %v", registry.Object["spec"])
 		}
 	})
 }

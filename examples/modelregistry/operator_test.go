@@ -45,18 +45,18 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred(), string(out))
 })
 
-// fixture is an API server with some optional kinds, and the operator as a process beside it.
+// fixture has an API server with some optional kinds, and the operator in a separate process.
 type fixture struct {
 	env     *environment.Environment
 	c       client.Client
 	folder  string
-	address string // of the webhook server
+	address string // address of the webhook server
 	running config
 	process *exec.Cmd
 	log     *process.Log
 }
 
-// newFixture starts an API server with the kinds that the configuration speaks of.
+// newFixture starts an API server with the kinds of the configuration.
 func newFixture(capabilities config) *fixture {
 	GinkgoHelper()
 	scheme := runtime.NewScheme()
@@ -105,7 +105,7 @@ func (w *fixture) authority() []byte {
 	return data
 }
 
-// convert lets the API server ask the operator for conversions.
+// convert configures the API server to call the conversion webhook of the operator.
 func (w *fixture) convert() {
 	GinkgoHelper()
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "modelregistries.modelregistry.opendatahub.io"}}
@@ -120,7 +120,7 @@ func (w *fixture) convert() {
 	Expect(w.c.Update(ctx, crd)).To(Succeed())
 }
 
-// admit installs the webhook configurations of the example, or removes them.
+// admit creates or deletes the webhook configurations of the example.
 func (w *fixture) admit(wanted bool) {
 	GinkgoHelper()
 	data, err := os.ReadFile("config/webhook/webhooks.yaml")
@@ -145,7 +145,7 @@ func (w *fixture) admit(wanted bool) {
 	Expect(w.c.Create(ctx, validating)).To(Succeed())
 }
 
-// run starts the operator with the settings, unless it runs with them.
+// run starts the operator with the settings, unless it already runs with them.
 func (w *fixture) run(settings config) {
 	GinkgoHelper()
 	if w.process != nil && w.running == settings {
@@ -192,7 +192,7 @@ func (w *fixture) stop() {
 	w.process = nil
 }
 
-// reconfigure restarts the operator with other settings.
+// reconfigure restarts the operator with changed settings.
 func (w *fixture) reconfigure(change map[string]any) {
 	GinkgoHelper()
 	settings := w.running
@@ -218,7 +218,7 @@ func (p *player) settle() {
 	}).Should(BeTrue(), "it does not reach steady state")
 }
 
-// versions lists the versions of what the operator writes in the namespace.
+// versions lists the resource versions of the objects that the operator writes in the namespace.
 func (p *player) versions() []string {
 	GinkgoHelper()
 	var out []string
@@ -288,7 +288,7 @@ var _ = Describe("The recorded cases of the model catalog", func() {
 			})
 			for _, s := range groups[capabilities] {
 				It(s.ID+" "+s.Name, func() {
-					w.stop() // the catalog of the case before would follow what is given here
+					w.stop() // otherwise the catalog of the previous case would react to the given objects
 					w.given(s)
 					w.run(s.Config)
 					DeferCleanup(func() {

@@ -24,7 +24,7 @@ func describedPage(t *testing.T) dataflow.Page {
 	return page
 }
 
-// TestGenerated holds the page, the rights and the installation to what the controllers declare.
+// TestGenerated compares the page, the permissions and the installation with the declarations of the controllers.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	files, err := install.Files(describedPage(t), install.Config{
@@ -36,13 +36,13 @@ func TestGenerated(t *testing.T) {
 	lint.Generated(t, files)
 }
 
-// TestWatches: every kind that the product's controllers watch is in the watches table.
+// TestWatches checks that the table of watches has every kind that the product's controllers watch.
 func TestWatches(t *testing.T) {
 	t.Parallel()
 	lint.Watched(t, describedPage(t), "testdata/watches.txt", nil)
 }
 
-// TestWebhooks: the page tells of both webhooks, as config/webhook has them.
+// TestWebhooks checks that the page lists both webhooks as in config/webhook.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("config/webhook/webhooks.yaml")

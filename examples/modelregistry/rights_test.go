@@ -30,25 +30,25 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// TestRights: the operator, with both controllers and its webhooks, uses each of the rights that are generated for it, and needs no
-// other one.
+// TestRights checks that the operator, with both controllers and its webhooks, uses each of its generated permissions
+// and needs no others.
 func TestRights(t *testing.T) {
 	w := newRightsWorld(t)
 	stop := w.start(t)
 	w.create(t, administrators(), platform(),
-		&corev1.Secret{ObjectMeta: w.named("model-catalog-oauth-cookie-secret")}) // of an earlier version
+		&corev1.Secret{ObjectMeta: w.named("model-catalog-oauth-cookie-secret")}) // from an earlier version
 	one, two := w.registry("one"), w.registry("two")
 	w.create(t, one)
 	w.complete(t, "one")
 	w.gone(t, &corev1.Secret{ObjectMeta: w.named("model-catalog-oauth-cookie-secret")})
 
-	// What the API server asks for while it handles another request.
+	// Permissions that the API server checks while it handles another request.
 	w.Without(t, "update modelregistry.opendatahub.io/modelregistries/finalizers", func() { w.create(t, two) })
 	w.touch(t, two)
 	w.complete(t, "two")
 	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "one-auth-delegator"}}
 	admin := &rbacv1.Role{ObjectMeta: w.named("model-catalog-admin")}
-	for right, child := range map[string]client.Object{ // what these grant to others
+	for right, child := range map[string]client.Object{ // permissions that these Roles grant
 		"get endpoints": &rbacv1.Role{ObjectMeta: w.named("registry-user-one")},
 		"create authentication.k8s.io/tokenreviews":        binding,
 		"create authorization.k8s.io/subjectaccessreviews": binding,
@@ -61,7 +61,7 @@ func TestRights(t *testing.T) {
 		w.exists(t, child)
 	}
 
-	stop() // and what an earlier version had planned is there when it comes back
+	stop() // children planned by an earlier version exist when the operator starts again
 	var old []client.Object
 	for _, child := range w.children(t, "one") {
 		twin, err := rights.Outdated(child, child.GetName()+"-old", w.scheme)
@@ -80,11 +80,11 @@ func TestRights(t *testing.T) {
 	w.delete(t, two)
 	w.gone(t, one, two)
 	w.Check(t, map[string]string{
-		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
+		"patch events.k8s.io/events": "for a repeated event, tested in the library",
 	})
 }
 
-// rightsWorld is an API server with an account for the operator that has the generated rights.
+// rightsWorld has an API server and a service account for the operator with the generated permissions.
 type rightsWorld struct {
 	client.Client
 	*environment.Rights
@@ -128,7 +128,7 @@ func (w *rightsWorld) named(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
 }
 
-// registry is one with all the children that there can be.
+// registry returns a registry that has every possible child.
 func (w *rightsWorld) registry(name string) *v1beta1.ModelRegistry {
 	return &v1beta1.ModelRegistry{ObjectMeta: w.named(name), Spec: v1beta1.ModelRegistrySpec{
 		Rest:          v1beta1.RestSpec{ServiceRoute: v1beta1.RouteEnabled},
@@ -137,7 +137,7 @@ func (w *rightsWorld) registry(name string) *v1beta1.ModelRegistry {
 	}}
 }
 
-// platform is the object that owns what the catalog keeps.
+// platform returns the object that owns the permanent objects of the catalog.
 func platform() client.Object {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	o.SetAPIVersion("components.platform.opendatahub.io/v1alpha1")
@@ -146,7 +146,7 @@ func platform() client.Object {
 	return o
 }
 
-// children are one child of each kind of a registry.
+// children returns one child of each kind of a registry.
 func (w *rightsWorld) children(t *testing.T, name string) []client.Object {
 	t.Helper()
 	children := []client.Object{
@@ -164,7 +164,7 @@ func (w *rightsWorld) children(t *testing.T, name string) []client.Object {
 	return children
 }
 
-// complete waits for a registry and for the catalog.
+// complete waits until a registry and the catalog have all children.
 func (w *rightsWorld) complete(t *testing.T, name string) {
 	t.Helper()
 	w.children(t, name)
@@ -174,7 +174,7 @@ func (w *rightsWorld) complete(t *testing.T, name string) {
 	w.exists(t, &rbacv1.RoleBinding{ObjectMeta: w.named("model-catalog-admin-binding")})
 }
 
-// start runs the operator with its rights until the test ends or stop is called.
+// start runs the operator with its permissions until the test ends or stop is called.
 func (w *rightsWorld) start(t *testing.T) (stop func()) {
 	t.Helper()
 	o := registries()
@@ -190,7 +190,7 @@ func (w *rightsWorld) start(t *testing.T) (stop func()) {
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("the operator ended with %v", err)
+			t.Errorf("the operator returned %v", err)
 		}
 	})
 	t.Cleanup(stop)
@@ -233,7 +233,7 @@ func (w *rightsWorld) delete(t *testing.T, object client.Object) {
 	}
 }
 
-// touch changes the spec of an object, so that what was refused is tried again.
+// touch changes the spec of an object, so that the operator retries what was refused.
 func (w *rightsWorld) touch(t *testing.T, object client.Object) {
 	t.Helper()
 	body := fmt.Appendf(nil, `{"metadata":{"annotations":{"touched":%q}},"spec":{"rest":{"port":%d},"adminGroups":[%q]}}`,
@@ -248,7 +248,8 @@ func (w *rightsWorld) exists(t *testing.T, object client.Object) {
 	w.eventually(t, func() error { return w.Get(t.Context(), client.ObjectKeyFromObject(object), object) })
 }
 
-// gone waits until objects are deleted. A volume claim waits for a controller that does not run here.
+// gone waits until objects are deleted. It accepts a PersistentVolumeClaim that only waits for a controller, which does
+// not run here.
 func (w *rightsWorld) gone(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	for _, object := range objects {
@@ -261,7 +262,7 @@ func (w *rightsWorld) gone(t *testing.T, objects ...client.Object) {
 			case err != nil:
 				return err
 			}
-			return fmt.Errorf("%T %s is still there", object, object.GetName())
+			return fmt.Errorf("%T %s still exists", object, object.GetName())
 		})
 	}
 }

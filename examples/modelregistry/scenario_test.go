@@ -20,8 +20,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// scenario is a recorded case: objects to start with, steps, and what is expected. Results of single passes of another engine are
-// left out; advice replaces what the product does wrong.
+// scenario is a recorded case: initial objects, steps and expectations. It omits the results of single reconciliations,
+// which belong to the product's implementation. Advice replaces results that are defects of the product.
 type scenario struct {
 	ID         string           `json:"id"`
 	Name       string           `json:"name"`
@@ -31,7 +31,7 @@ type scenario struct {
 	Steps      []step           `json:"steps"`
 	Expect     expectation      `json:"expect"`
 	Quirk      string           `json:"quirk"`
-	Namespace  string           `json:"namespace"` // of the catalog
+	Namespace  string           `json:"namespace"` // namespace of the catalog
 
 	advice
 }
@@ -47,7 +47,7 @@ type config struct {
 	SkipCatalogDB       bool   `json:"skipCatalogDB"`
 }
 
-// step has one of its fields set.
+// step has exactly one field set.
 type step struct {
 	Reconcile int            `json:"reconcile"`
 	Apply     map[string]any `json:"apply"`
@@ -94,7 +94,7 @@ type fieldExpectation struct {
 	DiffersFrom  string         `json:"differsFrom"`
 }
 
-// advice is what the operator does instead of a quirk, and why.
+// advice is the result of this operator instead of a quirk of the product, and the reason.
 type advice struct {
 	Why            string              `json:"why"`
 	Replace        *expectation        `json:"-"`
@@ -117,12 +117,12 @@ func (a *advice) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// scenarios reads the cases of a controller with the advice applied.
+// scenarios reads the cases of a controller and applies the advice.
 func scenarios(controller string) []scenario {
 	var all []scenario
 	advised := map[string]advice{}
 	read("testdata/scenarios.json", &all)
-	var more []scenario // by the specification of the product
+	var more []scenario // additional cases from the specification of the product
 	read("testdata/more.json", &more)
 	all = append(all, more...)
 	read("testdata/advice.json", &advised)
@@ -144,7 +144,7 @@ func read(file string, into any) {
 		err = json.Unmarshal(text, into)
 	}
 	if err != nil {
-		panic(err) // while the tree of tests is built
+		panic(err) // Ginkgo is building the tree of specs
 	}
 }
 
@@ -163,7 +163,7 @@ func (s *scenario) applyAdvice() {
 	}
 }
 
-// UnmarshalJSON keeps the advice's own decoder from being used for the whole scenario.
+// UnmarshalJSON prevents the embedded decoder of advice from decoding the entire scenario.
 func (s *scenario) UnmarshalJSON(text []byte) error {
 	var plain struct {
 		ID         string           `json:"id"`
@@ -185,7 +185,7 @@ func (s *scenario) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// player plays a scenario against a running operator.
+// player runs a scenario against a running operator.
 type player struct {
 	*fixture
 	namespace  string
@@ -204,7 +204,7 @@ func (w *fixture) play(s scenario) {
 	w.player(s).steps(s)
 }
 
-// given makes what a scenario starts with.
+// given creates the initial objects of a scenario.
 func (w *fixture) given(s scenario) {
 	GinkgoHelper()
 	for _, object := range s.Given {
@@ -212,7 +212,7 @@ func (w *fixture) given(s scenario) {
 	}
 }
 
-// forget removes what a scenario was given outside of its namespace.
+// forget deletes the initial objects of a scenario outside its namespace.
 func (w *fixture) forget(s scenario) {
 	GinkgoHelper()
 	for _, given := range s.Given {
@@ -242,7 +242,7 @@ func (s scenario) rejectionOf(object map[string]any) string {
 	return ""
 }
 
-// ensureNamespace makes the namespace of an object that a scenario did not give.
+// ensureNamespace creates the namespace of an object if the scenario does not contain it.
 func (p *player) ensureNamespace(object map[string]any) {
 	GinkgoHelper()
 	u := &unstructured.Unstructured{Object: object}
@@ -288,7 +288,7 @@ func (p *player) step(s step) {
 	}
 }
 
-// complete waits for all children of a catalog, so that what a step does finds them.
+// complete waits for all children of a catalog, so that they exist before the next step.
 func (p *player) complete() {
 	GinkgoHelper()
 	if !p.catalog || !p.running.CatalogEnabled {

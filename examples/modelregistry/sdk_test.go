@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// later lets somebody act once the system has come to rest: the pass that made the object is followed by one more.
+// later returns a stand-in that acts in steady state: one reconciliation after the one that created the object.
 func later(object client.Object, act func(ctx context.Context, c client.Client, object client.Object) error) reconciletest.StandIn {
 	quiet := 0
 	return func(ctx context.Context, c client.Client) error {
@@ -32,8 +32,8 @@ func later(object client.Object, act func(ctx context.Context, c client.Client, 
 	}
 }
 
-// TestSDKIsNeeded: what the example shows rests on the SDK. The same expectations hold with all of it, and each does not hold once
-// its part is off.
+// TestSDKIsNeeded checks that the results of the example depend on each part of the library: a scenario holds with the
+// complete library, and fails without the part.
 func TestSDKIsNeeded(t *testing.T) {
 	t.Parallel()
 	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
@@ -51,7 +51,7 @@ func TestSDKIsNeeded(t *testing.T) {
 			scenario: reconciletest.Scenario{Expect: []client.Object{server, &corev1.Service{ObjectMeta: named("r")}}},
 		},
 		"Prune": {
-			reason: "children that are wanted no longer go", off: reconciletest.Without{Prune: true}, system: registries,
+			reason: "unwanted children are deleted", off: reconciletest.Without{Prune: true}, system: registries,
 			standIn: func() reconciletest.StandIn {
 				return later(server, func(ctx context.Context, c client.Client, _ client.Object) error {
 					r := &v1beta1.ModelRegistry{}
@@ -68,7 +68,7 @@ func TestSDKIsNeeded(t *testing.T) {
 			}},
 		},
 		"Tracker": {
-			reason: "what was looked for wakes the registry when it comes", off: reconciletest.Without{Tracker: true},
+			reason: "a created dependency enqueues the registry", off: reconciletest.Without{Tracker: true},
 			system: func() reconciletest.System {
 				spec := external()
 				spec.KubeRBACProxy = nil
@@ -96,7 +96,7 @@ func TestSDKIsNeeded(t *testing.T) {
 			scenario: reconciletest.Scenario{Expect: []client.Object{catalogServer}},
 		},
 		"Prune of the catalog": {
-			reason: "children that are wanted no longer go", off: reconciletest.Without{Prune: true},
+			reason: "unwanted children are deleted", off: reconciletest.Without{Prune: true},
 			system: func() reconciletest.System { return catalogSystem(t, nil, administrators()) },
 			standIn: func() reconciletest.StandIn {
 				return later(&rbacv1.RoleBinding{ObjectMeta: named("model-catalog-admin-binding")},
@@ -110,7 +110,7 @@ func TestSDKIsNeeded(t *testing.T) {
 			},
 		},
 		"Tracker of the catalog": {
-			reason: "a created dependency triggers the catalog", off: reconciletest.Without{Tracker: true},
+			reason: "a created dependency enqueues the catalog", off: reconciletest.Without{Tracker: true},
 			system: func() reconciletest.System { return catalogSystem(t, nil) },
 			standIn: func() reconciletest.StandIn {
 				last := &networkingv1.NetworkPolicy{ObjectMeta: named("model-catalog-postgres")}
@@ -137,7 +137,7 @@ func TestSDKIsNeeded(t *testing.T) {
 	}
 }
 
-// endpoints are those of a server that answers.
+// endpoints returns the Endpoints of a server that responds.
 func endpoints(name string) client.Object {
 	return &corev1.Endpoints{ //nolint:staticcheck // the product's interface is this kind
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -145,7 +145,7 @@ func endpoints(name string) client.Object {
 	}
 }
 
-// administrators is the platform's object that names them.
+// administrators returns the object of the platform that lists administrators.
 func administrators() client.Object {
 	auth := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"adminGroups": []any{"admins"}}}}
 	auth.SetAPIVersion("services.platform.opendatahub.io/v1alpha1")

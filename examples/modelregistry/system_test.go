@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/registry"
 )
 
-// newScheme knows the kinds of the operator.
+// newScheme returns a scheme with the kinds of the operator.
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	err := clientscheme.AddToScheme(scheme)
@@ -30,7 +30,7 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, err
 }
 
-// caches are those of the operator.
+// caches returns the cache options of the operator.
 func caches(t testing.TB, scheme *runtime.Scheme) cache.Options {
 	t.Helper()
 	o := registries()
@@ -45,7 +45,7 @@ func caches(t testing.TB, scheme *runtime.Scheme) cache.Options {
 	return options
 }
 
-// registrySystem is the controller of registries with one registry.
+// registrySystem returns a system with the controller of registries and one registry.
 func registrySystem(t testing.TB, spec v1beta1.ModelRegistrySpec, change func(*v1beta1.ModelRegistrySpec)) reconciletest.System {
 	t.Helper()
 	scheme, err := newScheme()
@@ -79,8 +79,8 @@ func external() v1beta1.ModelRegistrySpec {
 
 func withoutProxy(spec *v1beta1.ModelRegistrySpec) { spec.KubeRBACProxy = nil }
 
-// catalogSystem is the controller of the catalog with a source that offers itself, which loses its document by a change, and more
-// inputs. Configure changes the settings, nil nothing.
+// catalogSystem returns a system with the controller of the catalog, a source whose document the change removes, and further
+// inputs. Configure changes the settings; it may be nil.
 func catalogSystem(t testing.TB, configure func(*catalog.Settings), inputs ...client.Object) reconciletest.System {
 	t.Helper()
 	scheme, err := newScheme()
@@ -120,8 +120,8 @@ func catalogSystem(t testing.TB, configure func(*catalog.Settings), inputs ...cl
 	}
 }
 
-// TestRegistryConverges checks the controller of registries with API calls that fail in every way: a draw of the 500 cases, which
-// reconciletest.EnvSeed changes.
+// TestRegistryConverges checks the controller of registries with failing requests: a random sample of 500 cases, with
+// the seed reconciletest.EnvSeed.
 func TestRegistryConverges(t *testing.T) {
 	t.Parallel()
 	s := registrySystem(t, external(), withoutProxy)
@@ -136,7 +136,7 @@ func TestRegistryConverges(t *testing.T) {
 	reconciletest.Converge(t, s)
 }
 
-// TestRequestsOfAChange checks what changes cost: one write for each child that is another afterwards, one for the status, and
+// TestRequestsOfAChange checks the number of writes of a change: one for each changed child, one for the status, and
 // those of the inventory.
 func TestRequestsOfAChange(t *testing.T) {
 	t.Parallel()
@@ -144,9 +144,9 @@ func TestRequestsOfAChange(t *testing.T) {
 		t.Parallel()
 		reconciletest.Writes(t, registrySystem(t, external(), withoutProxy), func(o client.Object) {
 			o.(*v1beta1.ModelRegistry).Spec.Rest.Image = "quay.io/other:1"
-		}, 5) // the pull policy of an image with a tag is another one: it is given back and defaulted anew
+		}, 5) // the pull policy of an image with a tag differs: the operator releases the field and the API server sets the new default
 	})
-	t.Run("proxy", func(t *testing.T) { // Service, Deployment, 4 that go, the inventory, and the status twice
+	t.Run("proxy", func(t *testing.T) { // Service, Deployment, 4 deletions, the inventory, and the status twice
 		t.Parallel()
 		s := registrySystem(t, external(), withoutProxy)
 		reconciletest.Writes(t, s, s.Change, 9)
@@ -160,6 +160,6 @@ func TestRequestsOfAChange(t *testing.T) {
 		t.Parallel()
 		s := catalogSystem(t, nil, administrators())
 		administratorsChange(&s)
-		reconciletest.Writes(t, s, s.Change, 1+1) // and the source
+		reconciletest.Writes(t, s, s.Change, 1+1) // plus the write of the source
 	})
 }

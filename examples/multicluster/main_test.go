@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// apiServer starts one that ends with the test.
+// apiServer starts an API server, which is stopped when the test ends.
 func apiServer(t *testing.T, known *runtime.Scheme, crds ...string) (*rest.Config, client.Client) {
 	t.Helper()
 	const soon = time.Minute
@@ -46,12 +46,12 @@ func apiServer(t *testing.T, known *runtime.Scheme, crds ...string) (*rest.Confi
 	return config, c
 }
 
-// start runs the operator until the returned function or the end of the test.
+// start runs the operator until stop is called or the test ends.
 func start(t *testing.T, hub, member *rest.Config) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	options := manager.Options{Metrics: server.Options{BindAddress: "0"}}
-	options.Controller.SkipNameValidation = new(true) // one after the other
+	options.Controller.SkipNameValidation = new(true) // several operators run in this process, one after the other
 	mgr, err := newManager(ctx, hub, member, options)
 	if err != nil {
 		cancel()
@@ -62,7 +62,7 @@ func start(t *testing.T, hub, member *rest.Config) (stop func()) {
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("the operator ended with %v", err)
+			t.Errorf("the operator returned %v", err)
 		}
 	}
 }
@@ -71,13 +71,13 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not in a minute: %s", what)
+			t.Fatalf("timed out after a minute: %s", what)
 		}
 	}
 }
 
-// TestTwoClusters: children of a Website of the hub are made, repaired and pruned in the member, what another process has left too,
-// and are gone before the Website is.
+// TestTwoClusters checks that the children of a Website in the hub are created, repaired and pruned in the member, that
+// a restarted operator prunes what its predecessor left, and that the children are deleted before the Website.
 func TestTwoClusters(t *testing.T) {
 	log.SetLogger(logr.Discard())
 	known := runtime.NewScheme()
@@ -106,16 +106,16 @@ func TestTwoClusters(t *testing.T) {
 	}
 	gone := func(c client.Client, object client.Object) bool { return apierrors.IsNotFound(c.Get(ctx, key, object)) }
 	deployment := &appsv1.Deployment{}
-	eventually(t, "the Deployment is in the member", func() bool { return member.Get(ctx, key, deployment) == nil })
-	eventually(t, "the text is in the member", func() bool { return text() == "hello" })
+	eventually(t, "the member has the Deployment", func() bool { return member.Get(ctx, key, deployment) == nil })
+	eventually(t, "the member has the text", func() bool { return text() == "hello" })
 	if !gone(hub, &appsv1.Deployment{}) || !gone(hub, &corev1.ConfigMap{}) {
-		t.Error("there are children in the hub")
+		t.Error("the hub has children")
 	}
 	if len(deployment.OwnerReferences) > 0 {
 		t.Errorf("the garbage collector of the member would delete %v: its owner is not there", deployment.OwnerReferences)
 	}
 
-	deployment.Status = appsv1.DeploymentStatus{ // what a cluster's controllers would write
+	deployment.Status = appsv1.DeploymentStatus{ // as the controllers of a cluster would write it
 		ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
 		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
 	}
@@ -130,7 +130,7 @@ func TestTwoClusters(t *testing.T) {
 		client.RawPatch(types.MergePatchType, []byte(`{"data":{"index.html":"edited"}}`))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "an edit in the member is taken back", func() bool { return text() == "hello" })
+	eventually(t, "an edit in the member is reverted", func() bool { return text() == "hello" })
 
 	stop()
 	if err := hub.Patch(ctx, site, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"text":"bye","replicas":0}}`))); err != nil {
@@ -138,13 +138,13 @@ func TestTwoClusters(t *testing.T) {
 	}
 	t.Cleanup(start(t, hubConfig, memberConfig))
 	eventually(t, "the text changes", func() bool { return text() == "bye" })
-	eventually(t, "the Deployment of the process before is pruned", func() bool { return gone(member, &appsv1.Deployment{}) })
+	eventually(t, "the Deployment of the previous process is pruned", func() bool { return gone(member, &appsv1.Deployment{}) })
 
 	if err := hub.Delete(ctx, site); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the Website is deleted", func() bool { return gone(hub, &v1.Website{}) })
 	if !gone(member, &corev1.ConfigMap{}) {
-		t.Error("the Website has gone before its ConfigMap")
+		t.Error("the Website was deleted before its ConfigMap")
 	}
 }

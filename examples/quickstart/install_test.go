@@ -22,14 +22,14 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-// TestInstalled applies what config/ builds, runs the operator with the arguments and the account of its Deployment, and asks for its
-// metrics as Prometheus does.
+// TestInstalled applies the manifests that kustomize builds from config/, runs the operator with the arguments and the
+// service account of its Deployment, and scrapes its metrics as Prometheus does.
 func TestInstalled(t *testing.T) {
 	env.Require(t)
 	ctx, c := t.Context(), env.Client()
 	deployment := &appsv1.Deployment{}
 	for _, object := range built(t, "config") {
-		// Strict, so that a misspelt field is an error.
+		// Strict makes a misspelt field an error.
 		if err := client.WithFieldValidation(c, "Strict").Apply(ctx, client.ApplyConfigurationFromUnstructured(object),
 			client.FieldOwner("installer"), client.ForceOwnership); err != nil {
 			t.Fatalf("apply %s %s: %v", object.GetKind(), object.GetName(), err)
@@ -51,7 +51,7 @@ func TestInstalled(t *testing.T) {
 	o.Manager = func(options *ctrl.Options) {
 		options.Controller.SkipNameValidation = &again
 		options.Metrics.BindAddress, options.HealthProbeBindAddress = metrics, "0"
-		options.LeaderElectionNamespace = deployment.Namespace // known in a Pod
+		options.LeaderElectionNamespace = deployment.Namespace // a Pod has it from its environment
 	}
 	running(t, func() error { return o.Run(ctx, pod.Containers[0].Args, io.Discard, logs) })
 
@@ -62,11 +62,11 @@ func TestInstalled(t *testing.T) {
 	eventually(t, func() bool { return c.Get(ctx, client.ObjectKeyFromObject(site), &appsv1.Deployment{}) == nil })
 	scraped(t, metrics, deployment.Namespace)
 	if strings.Contains(strings.ToLower(logs.String()), "forbidden") {
-		t.Errorf("a right is missing:\n%s", logs)
+		t.Errorf("a permission is missing:\n%s", logs)
 	}
 }
 
-// built returns what kustomize builds of a folder.
+// built returns the objects that kustomize builds from a folder.
 func built(t *testing.T, folder string) []*unstructured.Unstructured {
 	t.Helper()
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
@@ -88,7 +88,8 @@ func built(t *testing.T, folder string) []*unstructured.Unstructured {
 	return objects
 }
 
-// scraped asks for metrics with no token, with one that may not, and with one that may.
+// scraped requests the metrics without a token, with the token of an account that lacks the permission, and with that of
+// one that has it.
 func scraped(t *testing.T, address, namespace string) {
 	t.Helper()
 	token := func(config *rest.Config, err error) string {
@@ -136,7 +137,7 @@ func running(t *testing.T, run func() error) {
 	go func() { done <- run() }()
 	t.Cleanup(func() {
 		if err := <-done; err != nil {
-			t.Errorf("the operator ended with %v", err)
+			t.Errorf("the operator returned %v", err)
 		}
 	})
 }

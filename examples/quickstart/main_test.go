@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(env.Main(m))
 }
 
-// TestGenerated holds the page, the rights and the installation to what the controller declares.
+// TestGenerated compares the page, the permissions and the installation with the declaration of the controller.
 func TestGenerated(t *testing.T) {
 	page, err := website().Page()
 	if err != nil {
@@ -58,7 +58,7 @@ func TestGenerated(t *testing.T) {
 	lint.Generated(t, files)
 }
 
-// TestDescribe: the page needs no cluster and no environment.
+// TestDescribe checks that the page can be printed without a cluster and without environment variables.
 func TestDescribe(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "quickstart")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
@@ -75,11 +75,11 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(page), string(printed)); diff != "" {
-		t.Errorf("the page that is printed is not docs/dataflow.md (-file +printed):\n%s", diff)
+		t.Errorf("the printed page differs from docs/dataflow.md (-file +printed):\n%s", diff)
 	}
 }
 
-// TestWebsite: a Website becomes its three children, and is Ready when its Deployment is.
+// TestWebsite checks that a Website gets its three children and is Ready when its Deployment is available.
 func TestWebsite(t *testing.T) {
 	namespace, ctx, c := env.Namespace(t), t.Context(), env.Client()
 	rights := env.Rights(t, rules(t))
@@ -104,7 +104,7 @@ func TestWebsite(t *testing.T) {
 	if ready() {
 		t.Error("want the website not ready before its Deployment is")
 	}
-	deployment.Status = appsv1.DeploymentStatus{ // what a cluster's controllers would write
+	deployment.Status = appsv1.DeploymentStatus{ // as the controllers of a cluster would write it
 		ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
 		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}},
 	}
@@ -114,7 +114,8 @@ func TestWebsite(t *testing.T) {
 	eventually(t, ready)
 }
 
-// TestConverges: whatever goes wrong on the way, a Website ends as it should, and nothing of it is left when it goes.
+// TestConverges checks that Converge finds no fault: with failing requests, restarts and edits, a Website reaches its
+// desired state, and deleting it removes all its children.
 func TestConverges(t *testing.T) {
 	replicas := int32(2)
 	reconciletest.Converge(t, reconciletest.System{
@@ -128,7 +129,7 @@ func TestConverges(t *testing.T) {
 	})
 }
 
-// caches are those of the operator.
+// caches returns the cache options of the operator.
 func caches(t *testing.T) cache.Options {
 	t.Helper()
 	options, err := controller.CacheOptions(env.Scheme, website().Controllers...)
@@ -138,7 +139,7 @@ func caches(t *testing.T) cache.Options {
 	return options
 }
 
-// TestAnySpec: whatever the CRD lets a user write is carried out, and no request for it is refused.
+// TestAnySpec checks that each spec the CRD accepts is reconciled without a rejected request.
 func TestAnySpec(t *testing.T) {
 	for _, site := range values.Of[*v1.Website](t, env.Scheme, []string{"config/crd"}, 6) {
 		reconciletest.Converge(t, reconciletest.System{
@@ -157,14 +158,14 @@ func start(t *testing.T, config *rest.Config, args ...string) (stop func()) {
 	t.Helper()
 	again, o := true, website()
 	o.Config = config
-	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = &again } // several operators, one after the other
+	o.Manager = func(options *ctrl.Options) { options.Controller.SkipNameValidation = &again } // several operators run in this process, one after the other
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- o.Run(ctx, append(args, "-health-probe-bind-address=0"), io.Discard, io.Discard) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("the operator ended with %v", err)
+			t.Errorf("the operator returned %v", err)
 		}
 	})
 	t.Cleanup(stop)

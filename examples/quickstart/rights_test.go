@@ -16,7 +16,7 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-// rules are what config/rbac/role.yaml grants.
+// rules returns the rules of config/rbac/role.yaml.
 func rules(t *testing.T) []rbacv1.PolicyRule {
 	t.Helper()
 	page, err := website().Page()
@@ -26,7 +26,7 @@ func rules(t *testing.T) []rbacv1.PolicyRule {
 	return page.Rules()
 }
 
-// TestRights: the operator uses each of its rights, and needs no other one.
+// TestRights checks that the operator uses each of its permissions and needs no others.
 func TestRights(t *testing.T) {
 	namespace, ctx, c := env.Namespace(t), t.Context(), env.Client()
 	granted := env.Rights(t, rules(t))
@@ -62,7 +62,7 @@ func TestRights(t *testing.T) {
 	}
 	exist("two")
 
-	stop() // and what an earlier version had planned is there when it comes back
+	stop() // children planned by an earlier version exist when the operator starts again
 	var old []client.Object
 	for _, child := range children() {
 		if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, child); err != nil {
@@ -82,6 +82,6 @@ func TestRights(t *testing.T) {
 		eventually(t, func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(twin), twin)) })
 	}
 	granted.Check(t, map[string]string{
-		"patch events.k8s.io/events": "for an event that repeats itself, as in the tests of the SDK",
+		"patch events.k8s.io/events": "for a repeated event, tested in the library",
 	})
 }

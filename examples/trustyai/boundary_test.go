@@ -6,7 +6,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/lint"
 )
 
-// TestOnlyTheSDKWrites: children, statuses, watches and finalizers go through the SDK alone.
+// TestOnlyTheSDKWrites checks that only the library writes children and statuses and registers watches and finalizers.
 func TestOnlyTheSDKWrites(t *testing.T) {
 	t.Parallel()
 	lint.Boundary(t, ".", "standin")

@@ -26,7 +26,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// kinds are those of all projects.
+// kinds returns a scheme with the kinds of all projects.
 func kinds(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -38,14 +38,14 @@ func kinds(t *testing.T) *runtime.Scheme {
 	return scheme
 }
 
-// converge searches the failures of a service of the product: 10 cases are drawn; RECONCILETEST_CASES=all runs all. A job, its
-// pod and a hub have the number of a generation, which two ways to one end do not share.
+// converge searches for faults of a service of the product in 10 sampled cases; RECONCILETEST_CASES=all runs all. The
+// generation in a job, its pod and a hub is not compared, because it differs between call paths.
 func converge(t *testing.T, name string, change func(client.Object), owner client.Object, given ...client.Object) {
 	t.Helper()
 	reconciletest.Converge(t, system(t, name, change, owner, given...))
 }
 
-// system is a service of the product with an owner.
+// system returns a system with a service of the product and an owner.
 func system(t *testing.T, name string, change func(client.Object), owner client.Object, given ...client.Object) reconciletest.System {
 	t.Helper()
 	scheme := kinds(t)
@@ -96,19 +96,20 @@ func inDefault(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "default", Name: name}
 }
 
-// TestServiceConverges: whatever goes wrong on the way, a service ends as it should, and so do the models that it watches.
+// TestServiceConverges checks that a service and the models that it watches reach their desired state despite failing
+// requests, restarts and edits.
 func TestServiceConverges(t *testing.T) {
 	t.Parallel()
 	model := &foreign.InferenceService{ObjectMeta: inDefault("model")}
 	model.Annotations = map[string]string{"serving.kserve.io/deploymentMode": "Standard"}
-	model.Spec.Predictor.Model = &foreign.Model{Runtime: "runtime"} // an empty predictor would go with the last field in it
+	model.Spec.Predictor.Model = &foreign.Model{Runtime: "runtime"} // an empty predictor would disappear with its last field
 	converge(t, "TAS", func(o client.Object) { o.(*v1.TrustyAIService).Spec.Metrics.Schedule = "10s" },
 		&v1.TrustyAIService{ObjectMeta: metav1.ObjectMeta{Name: "svc"}, Spec: v1.TrustyAIServiceSpec{
 			Storage: v1.Storage{Format: v1.FormatPVC, Folder: "/data", Size: "1Gi"}, Metrics: v1.Metrics{Schedule: "5s"},
 		}}, model)
 }
 
-// TestOrchestratorConverges: so does an orchestrator whose configuration is made of the models that are found.
+// TestOrchestratorConverges checks the same for an orchestrator whose configuration lists the discovered models.
 func TestOrchestratorConverges(t *testing.T) {
 	t.Parallel()
 	model := func(name string) client.Object {
@@ -127,7 +128,7 @@ func TestOrchestratorConverges(t *testing.T) {
 		}}, model("llm"), model("detector"), runtimes)
 }
 
-// TestNemoConverges: so does a server with the files of users.
+// TestNemoConverges checks the same for a server with the files of users.
 func TestNemoConverges(t *testing.T) {
 	t.Parallel()
 	converge(t, "NEMO_GUARDRAILS", func(o client.Object) { o.(*v1alpha1.NemoGuardrails).Spec.Replicas = 2 },
@@ -136,7 +137,7 @@ func TestNemoConverges(t *testing.T) {
 		}}, &corev1.ConfigMap{ObjectMeta: inDefault("files"), Data: map[string]string{"a": "1"}})
 }
 
-// TestEvalJobConverges: so does a job whose results go into a claim of its own.
+// TestEvalJobConverges checks the same for a job that stores its results in its own claim.
 func TestEvalJobConverges(t *testing.T) {
 	t.Parallel()
 	s := system(t, "LMES", func(o client.Object) { o.(*v1alpha1.LMEvalJob).Spec.Limit = "5" },
@@ -151,7 +152,7 @@ func TestEvalJobConverges(t *testing.T) {
 	reconciletest.Converge(t, s)
 }
 
-// TestHubConverges: so does a hub with its rights, its catalogue and the server for language models.
+// TestHubConverges checks the same for a hub with its permissions, its catalog and the server for language models.
 func TestHubConverges(t *testing.T) {
 	t.Parallel()
 	entry := &corev1.ConfigMap{ObjectMeta: inDefault("garak"), Data: map[string]string{"garak.yaml": "id: garak"}}
@@ -164,7 +165,8 @@ func TestHubConverges(t *testing.T) {
 		}}}, entry)
 }
 
-// TestTenantConverges: so does the namespace of a tenant, which has the rights of the hub as long as there is one.
+// TestTenantConverges checks the same for the namespace of a tenant, which has the permissions of the hub while a hub
+// exists.
 func TestTenantConverges(t *testing.T) {
 	t.Parallel()
 	tenant := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
@@ -178,10 +180,10 @@ func TestTenantConverges(t *testing.T) {
 	reconciletest.Converge(t, s)
 }
 
-// twoHubs are what two hubs of one tenant have in common.
+// twoHubs lists the accepted differences between two hubs of one tenant.
 func twoHubs() []reconciletest.Acceptance {
 	return []reconciletest.Acceptance{
 		{Check: check.State, About: "a second owner of another name", Reason: "the tenant finds both hubs in one ConfigMap"},
-		{Check: check.State, About: "a second owner in another namespace", Reason: "for hubs of one name, created in one second, the namespace decides"},
+		{Check: check.State, About: "a second owner in another namespace", Reason: "the order of hubs with the same name and creation time depends on the namespace"},
 	}
 }

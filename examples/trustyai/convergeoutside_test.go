@@ -33,7 +33,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/lmes"
 )
 
-// unreliable is a system outside of the cluster that is away at first: some calls do not arrive, of others the answer is lost.
+// unreliable is an external system that fails at first: some calls do not arrive, others lose their response.
 type unreliable struct {
 	mu    sync.Mutex
 	calls int
@@ -41,7 +41,7 @@ type unreliable struct {
 
 var errAway = errors.New("connection refused")
 
-// fault reports what goes wrong with the next call.
+// fault returns how the next call fails.
 func (u *unreliable) fault() (away, lost bool) {
 	const kinds, last = 3, 9
 	u.mu.Lock()
@@ -53,13 +53,13 @@ func (u *unreliable) fault() (away, lost bool) {
 	return u.calls%kinds == 1, u.calls%kinds == 2
 }
 
-// hubs takes the reports of failures.
+// hubs receives the reports of failures.
 type hubs struct {
 	unreliable
 	t        *testing.T
-	starts   int            // of the operator
-	arrived  map[string]int // reports by the number of the evaluation
-	reported map[string]int // those whose answer was not lost
+	starts   int            // starts of the operator
+	arrived  map[string]int // number of reports of each evaluation
+	reported map[string]int // number of reports whose response was delivered
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -87,7 +87,7 @@ func (h *hubs) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: request}, nil
 }
 
-// reports reports whether a report of the evaluation has arrived.
+// reports returns true if a report of the evaluation has arrived.
 func (h *hubs) reports(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,7 +99,7 @@ const (
 	queueMarked = "trustyai.opendatahub.io/evalhub-kueue-failed-workload-reported"
 )
 
-// evaluation is a Job of a hub in the namespace of a tenant.
+// evaluation returns a Job of a hub in the namespace of a tenant.
 func evaluation(id string) *batchv1.Job {
 	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "adapter", Image: "a"}},
@@ -112,7 +112,7 @@ func evaluation(id string) *batchv1.Job {
 	return job
 }
 
-// reporting is the operator with a hub that takes reports; the stand-in plays everybody who makes the evaluation fail.
+// reporting returns a system with the operator and a hub that receives reports; the stand-in makes the evaluation fail.
 func reporting(t *testing.T, fails func(context.Context, client.Client, *batchv1.Job) error) reconciletest.System {
 	t.Helper()
 	s := system(t, "EVALHUB", func(o client.Object) { o.(*v1.EvalHub).Spec.Replicas = new(int32(2)) },
@@ -160,7 +160,8 @@ func ownedBy(job *batchv1.Job) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 }
 
-// TestFailureConverges: a failure that only the operator sees is reported to the hub, once for each start at most, and the Job goes.
+// TestFailureConverges checks that a failure that only the operator observes is reported to the hub at most once for
+// each start of the operator, and that the Job is then deleted.
 func TestFailureConverges(t *testing.T) {
 	t.Parallel()
 	s := reporting(t, func(ctx context.Context, c client.Client, job *batchv1.Job) error {
@@ -183,8 +184,8 @@ func TestFailureConverges(t *testing.T) {
 	reconciletest.Converge(t, s)
 }
 
-// TestQueueFailureConverges: that the queue does not admit an evaluation is reported to the hub, once for each start at
-// most. The Job stays.
+// TestQueueFailureConverges checks that an evaluation that the queue does not admit is reported to the hub at most once
+// for each start of the operator, and that the Job is kept.
 func TestQueueFailureConverges(t *testing.T) {
 	t.Parallel()
 	s := reporting(t, func(ctx context.Context, c client.Client, job *batchv1.Job) error {
@@ -208,13 +209,13 @@ func TestQueueFailureConverges(t *testing.T) {
 	reconciletest.Converge(t, s)
 }
 
-// evaluators are the drivers in the pods: one reports that its evaluation has ended once it was asked twice.
+// evaluators fakes the drivers in the pods: each reports that its evaluation has ended after it was asked twice.
 type evaluators struct {
 	unreliable
 	asked, stopped int
 }
 
-// execute plays lmes.Controller.Execute.
+// execute replaces lmes.Controller.Execute.
 func (e *evaluators) execute(_ context.Context, _, _ string, command ...string) ([]byte, error) {
 	away, lost := e.fault()
 	if away {
@@ -237,7 +238,8 @@ func (e *evaluators) execute(_ context.Context, _, _ string, command ...string) 
 	return fmt.Appendf(nil, `{"state":%q,"reason":"Succeeded","results":"{}"}`, state), nil
 }
 
-// queue plays Kueue: it admits a job, takes its room back once, and admits it again. Which step is next follows from what is stored.
+// queue stands in for Kueue: it admits a job, evicts it once, and admits it again. The stored objects determine the next
+// step.
 func queue(ctx context.Context, c client.Client) error {
 	var workloads kueue.WorkloadList
 	var pods corev1.PodList
@@ -295,8 +297,8 @@ func kubelet(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// TestQueuedJobConverges: a job that waits in a queue, runs, makes room, runs again and ends, whatever goes wrong with the queue's
-// workload and with the driver in the pod.
+// TestQueuedJobConverges checks a job that waits in a queue, runs, is evicted, runs again and ends, with faults in the
+// requests for its workload and for the driver in its pod.
 func TestQueuedJobConverges(t *testing.T) {
 	t.Parallel()
 	job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{
@@ -320,7 +322,7 @@ func TestQueuedJobConverges(t *testing.T) {
 			return
 		}
 		all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-		all = slices.DeleteFunc(all, func(c any) bool { // the others tell how often the queue took its room back
+		all = slices.DeleteFunc(all, func(c any) bool { // the other conditions depend on the number of evictions
 			return c.(map[string]any)["type"] != kueue.Finished
 		})
 		_ = unstructured.SetNestedSlice(o.Object, all, "status", "conditions")

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestFinalizersOfOthers: an owner that is being deleted, and that only somebody else still holds, is left alone: nothing is written, and
-// nothing is refused, also when a pass comes.
+// TestFinalizersOfOthers checks that the operator sends no request for an owner that is being deleted and has only
+// finalizers of other controllers, even if it is reconciled.
 func TestFinalizersOfOthers(t *testing.T) {
 	w := newCluster(t, everyService)
 	for _, s := range scenarios(t) {
@@ -42,7 +42,7 @@ func TestFinalizersOfOthers(t *testing.T) {
 			object.SetKind(kind)
 			object.SetNamespace(p.ns)
 			object.SetName("held")
-			object.SetAnnotations(map[string]string{"security.opendatahub.io/enable-auth": "true"}) // which has servers get a ClusterRoleBinding
+			object.SetAnnotations(map[string]string{"security.opendatahub.io/enable-auth": "true"}) // adds a ClusterRoleBinding to servers
 			p.leaveAlone(object)
 		})
 	}

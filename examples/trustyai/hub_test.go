@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// recorder is an HTTP server that records what it is sent.
+// recorder is an HTTP server that records its requests.
 type recorder struct {
 	mu       sync.Mutex
 	requests []any
@@ -53,7 +53,8 @@ func (r *recorder) address() string {
 	return r.server.URL
 }
 
-// check compares what was sent with what is wanted. Where the server refuses it is sent again: what is wanted comes first.
+// check compares the first requests with the expected ones. More may follow, because requests that the server rejects
+// are retried.
 func (r *recorder) check(wanted []any) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,7 +69,7 @@ func (r *recorder) check(wanted []any) error {
 	return nil
 }
 
-// pin keeps a status in place until the case ends.
+// pin restores a status until the case ends.
 func (p *player) pin(given map[string]any) {
 	ctx, stop := context.WithCancel(p.Context())
 	ended := make(chan struct{})
@@ -76,13 +77,13 @@ func (p *player) pin(given map[string]any) {
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			_ = p.patch(given, true) // the next one comes soon
+			_ = p.patch(given, true) // retried soon
 			time.Sleep(100 * time.Millisecond)
 		}
 	}()
 }
 
-// resolve fills in the UIDs of owners.
+// resolve sets the UIDs of owner references.
 func (p *player) resolve(u *unstructured.Unstructured) {
 	p.Helper()
 	owners := u.GetOwnerReferences()

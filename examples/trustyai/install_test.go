@@ -24,7 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// TestInstalled: what is shipped is enough to run, and to convert.
+// TestInstalled checks that the operator and its conversion webhook run with only the files of the installation.
 func TestInstalled(t *testing.T) {
 	installed.Run(t, trustyai(), []string{"config/foreign"}, func(t *testing.T, c client.Client) {
 		writtenByBothVersions(t, c)
@@ -32,8 +32,8 @@ func TestInstalled(t *testing.T) {
 	})
 }
 
-// writtenByBothVersions: what a user has said explicitly is still there when the operator has seen it and when somebody has
-// written the older version, and so is what that version cannot say.
+// writtenByBothVersions checks that fields set by a user remain after the operator has reconciled the object and after a
+// write in the older version, including fields that the older version does not have.
 func writtenByBothVersions(t *testing.T, c client.Client) {
 	t.Helper()
 	const namespace = "versions"
@@ -95,9 +95,9 @@ func writtenByBothVersions(t *testing.T, c client.Client) {
 	}
 }
 
-// hubsReachOnlyWhoAdmitsThem: the installed roles do not let an account with edit create hubs, and a hub gets permissions in
-// the namespace of a tenant only if the tenant admits it, it is ready and its account is its own. The RBAC authorizer of the
-// API server decides.
+// hubsReachOnlyWhoAdmitsThem checks that the installed roles do not let an account with edit create hubs, and that a hub
+// gets permissions in the namespace of a tenant only if the tenant admits it, it is ready, and it owns its service
+// account. The RBAC authorizer of the API server decides.
 func hubsReachOnlyWhoAdmitsThem(t *testing.T, c client.Client) {
 	t.Helper()
 	const team, victim, editor = "editors", "victim", "ada"
@@ -176,7 +176,7 @@ func hubsReachOnlyWhoAdmitsThem(t *testing.T, c client.Client) {
 	}
 }
 
-// letEdit binds the permissions that roles add to edit. The controller manager, which does that, does not run.
+// letEdit binds the permissions that roles add to edit, because no controller manager runs to aggregate them.
 func letEdit(t *testing.T, c client.Client, namespace, user string) {
 	t.Helper()
 	var added rbacv1.ClusterRoleList
@@ -197,7 +197,7 @@ func letEdit(t *testing.T, c client.Client, namespace, user string) {
 	}
 }
 
-// createHub creates a hub with a client that does not know the kind.
+// createHub creates a hub with a client whose scheme lacks the kind.
 func createHub(t *testing.T, c client.Client, namespace, name string) {
 	t.Helper()
 	hub := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
@@ -211,7 +211,7 @@ func createHub(t *testing.T, c client.Client, namespace, name string) {
 	}
 }
 
-// makeReady reports so many ready pods of the server of a hub.
+// makeReady sets the number of ready pods of a hub's server.
 func makeReady(ctx context.Context, c client.Client, namespace, hub string, replicas int32) error {
 	server := &appsv1.Deployment{}
 	if err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: hub}, server); err != nil {

@@ -23,12 +23,12 @@ type heldJob struct {
 	change  func(*v1alpha1.LMEvalJob)
 	state   v1alpha1.JobState
 	message string
-	foreign bool // a pod of its name is somebody else's
-	// later is a change of a job that is scheduled, after which it is held.
+	foreign bool // another owner has a pod of its name
+	// later is a patch of a scheduled job that stops it.
 	later string
 }
 
-// heldJobs are those that do not run by themselves.
+// heldJobs has jobs that do not run without the job manager.
 var heldJobs = map[string]heldJob{
 	"invalid": {
 		change: func(j *v1alpha1.LMEvalJob) { j.Spec.ModelArgs = []v1alpha1.Argument{{Name: "pretrained"}} },
@@ -48,7 +48,7 @@ var heldJobs = map[string]heldJob{
 	"occupied": {state: v1alpha1.JobComplete, message: "already exists", foreign: true},
 }
 
-// queuedJobs are those that the job manager holds.
+// queuedJobs has jobs that the job manager keeps from running.
 var queuedJobs = map[string]heldJob{
 	"unnamed": {change: func(j *v1alpha1.LMEvalJob) { j.Labels = nil }, state: v1alpha1.JobComplete, message: kueue.QueueLabel},
 	"waiting": {state: v1alpha1.JobSuspended},
@@ -67,8 +67,8 @@ var queuedJobs = map[string]heldJob{
 	},
 }
 
-// TestJobsWithFinalizersAreDeleted: a job that was refused, is suspended or waits goes when it is deleted, with what was made for it, and leaves what is
-// somebody else's.
+// TestJobsWithFinalizersAreDeleted checks that a rejected, suspended or waiting job can be deleted, that the objects
+// created for it are deleted, and that objects of others are kept.
 func TestJobsWithFinalizersAreDeleted(t *testing.T) {
 	w := newServer(t)
 	for _, s := range scenarios(t) {
@@ -126,7 +126,7 @@ func (p *player) holdAndDelete(name string, held heldJob) {
 	p.collect(job)
 }
 
-// triedOnce: a pod whose name is somebody else's is asked for once at most.
+// triedOnce checks that a pod of another owner with the same name is read at most once.
 func (p *player) triedOnce() {
 	p.Helper()
 	log, err := p.env.AuditLog()
@@ -139,7 +139,7 @@ func (p *player) triedOnce() {
 	}
 }
 
-// becomes waits for a state of a job.
+// becomes waits until a job has a state.
 func (p *player) becomes(job *v1alpha1.LMEvalJob, state v1alpha1.JobState, message string) {
 	p.Helper()
 	p.eventually("have the job "+string(state), 20*time.Second, func() error {
@@ -151,7 +151,7 @@ func (p *player) becomes(job *v1alpha1.LMEvalJob, state v1alpha1.JobState, messa
 	})
 }
 
-// collect deletes the workloads of a job, as the garbage collector does when the job has gone: nothing holds them.
+// collect deletes the workloads of a deleted job, as the garbage collector does.
 func (p *player) collect(job *v1alpha1.LMEvalJob) {
 	p.Helper()
 	var workloads kueue.WorkloadList
@@ -167,10 +167,10 @@ func (p *player) collect(job *v1alpha1.LMEvalJob) {
 	}
 }
 
-// absent is the problem of an object that is still there.
+// absent returns an error if the object still exists.
 func absent(read error, key client.ObjectKey) error {
 	if apierrors.IsNotFound(read) {
 		return nil
 	}
-	return fmt.Errorf("%s is there (%w)", key, read)
+	return fmt.Errorf("%s exists (%w)", key, read)
 }

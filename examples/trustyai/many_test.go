@@ -24,7 +24,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// sampled is a part of what is played whole when all cases are asked for.
+// sampled returns part, or all if RECONCILETEST_CASES=all.
 func sampled(part, all int) int {
 	if os.Getenv("RECONCILETEST_CASES") == "all" {
 		return all
@@ -32,7 +32,8 @@ func sampled(part, all int) int {
 	return part
 }
 
-// TestMany plays what needs many owners: no job and no orchestrator may stay behind, and hubs with many tenants rest.
+// TestMany runs cases with many owners: no job or orchestrator may remain unfinished, and hubs with many tenants must
+// reach steady state.
 func TestMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("creates many objects")
@@ -48,7 +49,7 @@ func TestMany(t *testing.T) {
 	t.Run("tenants", func(t *testing.T) { w.manyTenants(t, sampled(2, 10), sampled(4, 100)) })
 }
 
-// manyJobs: the pod of each fails at once, and each job ends.
+// manyJobs checks that each job ends when its pod fails at once.
 func (w *cluster) manyJobs(t *testing.T, count int) {
 	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 	for i := range count {
@@ -81,7 +82,7 @@ func (w *cluster) manyJobs(t *testing.T, count int) {
 	})
 }
 
-// manyOrchestrators: each waits for its configuration, and none has failed.
+// manyOrchestrators checks that each orchestrator waits for its configuration and none fails.
 func (w *cluster) manyOrchestrators(t *testing.T, count int) {
 	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 	absent := "absent"
@@ -112,8 +113,9 @@ func (w *cluster) manyOrchestrators(t *testing.T, count int) {
 	}
 }
 
-// manyTenants: all hubs settle in the namespaces of all tenants and rest. A tenant that leaves is cleaned, and nothing else
-// is written. When all hubs are deleted the cluster is as it was before the first one.
+// manyTenants checks that all hubs reach steady state in the namespaces of all tenants, that a namespace is cleaned when
+// it stops being a tenant while nothing else is written, and that deleting all hubs restores the initial state of the
+// cluster.
 func (w *cluster) manyTenants(t *testing.T, hubs, tenants int) {
 	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
 	for i := range tenants {
@@ -134,7 +136,7 @@ func (w *cluster) manyTenants(t *testing.T, hubs, tenants int) {
 		gone[hub.UID] = true
 	}
 	served := func(i int) error {
-		const each = 2 // ConfigMaps of a hub in the namespace of a tenant, besides the one by which hubs are found
+		const each = 2 // ConfigMaps of a hub in the namespace of a tenant, in addition to the one that lists the hubs
 		if found := p.configMaps(fmt.Sprintf("many-%d", i)); len(found) != each*hubs+1 || len(found["evalhub-discovery"].Data) != hubs {
 			return fmt.Errorf("tenant %d has %d ConfigMaps", i, len(found))
 		}
@@ -167,14 +169,15 @@ func (w *cluster) manyTenants(t *testing.T, hubs, tenants int) {
 
 const tenantLabel = "evalhub.trustyai.opendatahub.io/tenant"
 
-// label sets the label of a tenant, or takes it away.
+// label sets or removes the label of a tenant.
 func (p *player) label(value string) {
 	p.Helper()
 	p.must(p.Patch(p.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "many-0"}},
 		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+tenantLabel+`":`+value+`}}}`))))
 }
 
-// rest waits until the operator asks for nothing for some time, and the controllers of hubs and tenants have no pass: nothing is polled.
+// rest waits until the operator has sent no request and the controllers of hubs and tenants have not reconciled for the
+// given time, which shows that they do not poll.
 func (p *player) rest(long time.Duration) {
 	p.Helper()
 	log, err := p.env.AuditLog()
@@ -188,13 +191,13 @@ func (p *player) rest(long time.Duration) {
 			err = errors.New(sent.String())
 		}
 		if more := p.passes("trustyai-evalhub") - before; err == nil && more > 0 {
-			err = fmt.Errorf("%v passes without a request", more)
+			err = fmt.Errorf("%v reconciliations without a request", more)
 		}
 		return err
 	})
 }
 
-// passes counts those of the controllers whose names begin so.
+// passes counts the reconciliations of the controllers with a name prefix.
 func (p *player) passes(controllers string) (sum float64) {
 	p.Helper()
 	sum = counted(
@@ -202,12 +205,13 @@ func (p *player) passes(controllers string) (sum float64) {
 		func(labels map[string]string) bool { return strings.HasPrefix(labels["controller"], controllers) },
 	)
 	if sum == 0 {
-		p.Fatalf("no pass of %s was counted", controllers)
+		p.Fatalf("the metrics have no reconciliation of %s", controllers)
 	}
 	return sum
 }
 
-// versions are those of the objects in all namespaces but one, save those of the API server, and of what gives rights to the whole cluster.
+// versions returns the resource versions of the objects in all namespaces but one, without objects of the API server and
+// cluster-wide RBAC objects.
 func (p *player) versions(except string) map[string]any {
 	p.Helper()
 	out := map[string]any{}
@@ -224,14 +228,14 @@ func (p *player) ours(namespace string) bool {
 	return namespace == p.ns || namespace == operatorNamespace || strings.HasPrefix(namespace, "many-")
 }
 
-// within is the part of what there is that is in a namespace.
+// within returns the objects that are in a namespace.
 func within(namespace string, all map[string]any) map[string]any {
 	out := maps.Clone(all)
 	maps.DeleteFunc(out, func(key string, _ any) bool { return !strings.Contains(key, "/"+namespace+"/") })
 	return out
 }
 
-// unlike says what is not as it was.
+// unlike describes the differences between before and after.
 func unlike(before, after map[string]any) error {
 	if diff := cmp.Diff(before, after); diff != "" {
 		return fmt.Errorf("(-before +after):\n%s", diff[:min(len(diff), 4000)])

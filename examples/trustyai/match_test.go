@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// match compares what is wanted with what is: maps by the keys that are wanted, lists of named or typed maps by name, other lists in
-// order, everything else by its text. A map with one key that begins with $ is a matcher. An empty map or list is wanted empty: it must be
-// there.
+// match compares an expected with an actual value: maps by the expected keys, lists of maps with names or types by
+// these, other lists in order, and all other values by their text. A map with one key that starts with $ is a matcher.
+// An expected empty map or list must exist and be empty.
 func match(want, got any, path string) error {
 	switch w := want.(type) {
 	case map[string]any:
@@ -88,7 +88,7 @@ func apply(name string, argument, got any, path string) error {
 			holds = holds && there
 		}
 	default:
-		return fmt.Errorf("%s: matcher %s is not known", path, name)
+		return fmt.Errorf("%s: unknown matcher %s", path, name)
 	}
 	if !holds {
 		return fmt.Errorf("%s is %s, want %s %s", path, text(got), name, text(argument))
@@ -141,7 +141,7 @@ func keyed(list []any, key string) bool {
 	return len(list) > 0
 }
 
-// plain is a string as it is and everything else as JSON.
+// plain returns a string unchanged and other values as JSON.
 func plain(v any) string {
 	if s, ok := v.(string); ok {
 		return s

@@ -8,7 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// counted is the sum of the metrics of a name whose labels are wanted: the values of counters and gauges, the observations of histograms.
+// counted returns the sum of the metrics with a name and matching labels: the values of counters and gauges, the
+// observations of histograms.
 func counted(t *testing.T, name string, wanted func(labels map[string]string) bool) (sum float64) {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
@@ -32,7 +33,7 @@ func counted(t *testing.T, name string, wanted func(labels map[string]string) bo
 	return sum
 }
 
-// TestMetrics: the metrics of the product are served under its names, and count what has happened.
+// TestMetrics checks that the metrics of the product are served under its names and count the events of a case.
 func TestMetrics(t *testing.T) {
 	w := newCluster(t, everyService)
 	every := func(map[string]string) bool { return true }
@@ -49,7 +50,7 @@ func TestMetrics(t *testing.T) {
 	for name, metric := range map[string]struct {
 		scenario string
 		wanted   func(map[string]string) bool
-		rises    float64 // at least
+		rises    float64 // minimum increase
 	}{
 		"trustyai_eval": {"lmes-simple-pod", labelled(map[string]string{
 			"framework": "lm-evaluation-harness", "model_type": "hf", "task": "task1", "model_name": "google/flan-t5-base", "base_url": "",
@@ -76,11 +77,11 @@ func TestMetrics(t *testing.T) {
 				p := &player{cluster: w, T: t, ns: fmt.Sprintf("counted-%d", len(name))}
 				w.namespace(t, p.ns)
 				before := counted(t, name, metric.wanted)
-				if name == "evalhub_controller_managed_instances" { // the hub of the case before may still be there
+				if name == "evalhub_controller_managed_instances" { // the hub of the previous case may still exist
 					before = 0
 				}
 				p.play(s)
-				for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) { // counted after the status is stored
+				for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) { // counted after the write of the status
 					rise := counted(t, name, metric.wanted) - before
 					if rise >= metric.rises {
 						return
@@ -90,7 +91,7 @@ func TestMetrics(t *testing.T) {
 					}
 				}
 			}
-			t.Fatalf("there is no case %q", metric.scenario)
+			t.Fatalf("no case %q", metric.scenario)
 		})
 	}
 	deletions := labelled(map[string]string{"controller": "evalhub_deletion", "result": "success"})
@@ -100,7 +101,7 @@ func TestMetrics(t *testing.T) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%v hubs are counted, and %v passes of their deletion", hubs, passes)
+			t.Fatalf("the metrics have %v hubs and %v reconciliations of their deletion", hubs, passes)
 		}
 	}
 }

@@ -23,20 +23,20 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// operatorNamespace is where the operator's settings are.
+// operatorNamespace is the namespace of the operator's settings.
 const operatorNamespace = "trustyai-operator"
 
-// cluster is an API server with the kinds of all projects, and the operator beside it.
+// cluster has an API server with the kinds of all projects, and the operator.
 type cluster struct {
 	client.Client
 	env  *environment.Environment
-	user string // the operator, as the API server knows it
+	user string // user name of the operator
 	log  process.Log
 	// metrics is the address of the operator's metrics.
 	metrics string
 }
 
-// newCluster starts both, the operator with some of its services, and with the rights that its page asks for and no others.
+// newCluster starts an API server and an operator with some services and exactly the permissions of its page.
 func newCluster(t *testing.T, services string) *cluster {
 	t.Helper()
 	w := newServer(t)
@@ -96,10 +96,10 @@ func (w *cluster) start(t *testing.T, services string) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	o := trustyai()
-	o.Manager = func(m *manager.Options) { m.Controller.SkipNameValidation = new(true) } // of a process that runs several, one after another
+	o.Manager = func(m *manager.Options) { m.Controller.SkipNameValidation = new(true) } // a process may run several operators, one after another
 	go func() {
 		ended <- o.Run(ctx, []string{
-			"--enable-services", services, "--evalhub-admit-all", // as the product has it, whose cases are recorded
+			"--enable-services", services, "--evalhub-admit-all", // the default of the product, with which the cases were recorded
 			"--kubeconfig", path, "--leader-elect=false", "--metrics-bind-address", w.metrics, "--health-probe-bind-address=0",
 			"--webhook-port", port, "--webhook-cert-dir", folder,
 		}, os.Stdout, &w.log)
@@ -107,7 +107,7 @@ func (w *cluster) start(t *testing.T, services string) {
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
-			t.Errorf("the operator ended with %v", err)
+			t.Errorf("the operator returned %v", err)
 		}
 		w.refused(t)
 		if t.Failed() {
@@ -116,7 +116,7 @@ func (w *cluster) start(t *testing.T, services string) {
 	})
 }
 
-// refused reports what the operator asked for without the right to it.
+// refused fails the test for each request for which the operator lacked a permission.
 func (w *cluster) refused(t *testing.T) {
 	t.Helper()
 	log, err := w.env.AuditLog()

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestGenerated holds the page, the rights and the installation to what the controllers declare.
+// TestGenerated compares the page, the permissions and the installation with the declarations of the controllers.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	page, err := trustyai().Page()
@@ -31,7 +31,8 @@ func TestGenerated(t *testing.T) {
 	lint.Generated(t, files)
 }
 
-// TestWatches: every kind that the product's controllers watch is in the watches table, with the line of its declaration.
+// TestWatches checks that the table of watches has every kind that the product's controllers watch, with the line of its
+// declaration.
 func TestWatches(t *testing.T) {
 	t.Parallel()
 	page, err := trustyai().Page("--enable-services=" + everyService + ",JOB_MGR")
@@ -45,14 +46,14 @@ func TestWatches(t *testing.T) {
 			}
 		}
 	}
-	const ofHub = "the hub of the tenant reports it: its passes read the jobs and the workloads, which wake it"
+	const ofHub = "the tenant of the hub reads the jobs and the workloads, so their events enqueue it"
 	lint.Watched(t, page, "testdata/watches.txt", map[string]string{
 		"For batch/v1/Job":                    ofHub,
 		"For kueue.x-k8s.io/v1beta1/Workload": ofHub,
 	})
 }
 
-// TestDescribe: the page is printed without a cluster, and wherever the operator runs.
+// TestDescribe checks that the page can be printed without a cluster and does not depend on where the operator runs.
 func TestDescribe(t *testing.T) {
 	for _, name := range []string{"APPLICATIONS_NAMESPACE", "KUBECONFIG", "KUBERNETES_SERVICE_HOST"} {
 		t.Setenv(name, "")
@@ -66,6 +67,6 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(page), printed.String()); diff != "" {
-		t.Errorf("the page that is printed is not docs/dataflow.md (-file +printed):\n%s", diff)
+		t.Errorf("the printed page differs from docs/dataflow.md (-file +printed):\n%s", diff)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/kueue"
 )
 
-// queueCase is one that was not recorded: an evaluation that the queue does not admit is reported to its hub once, and marked. It stays.
-// Its hub and its Job are those of a recorded case, with a workload in place of the pod.
+// queueCase returns an additional case: an evaluation that the queue does not admit is reported to its hub once and
+// annotated, and is kept. The hub and the Job are those of a recorded case, with a workload in place of the pod.
 func queueCase(recorded scenario) scenario {
 	s := recorded
 	s.Name = "evalhub-job-not-admitted-reported"
@@ -42,7 +42,7 @@ func queueCase(recorded scenario) scenario {
 	return s
 }
 
-// workloadCase is one that was not recorded: what the queue has decided for a job goes with the workload.
+// workloadCase returns an additional case: the queue's decision for a job is removed with the workload.
 func workloadCase() scenario {
 	owner := map[string]any{
 		"apiVersion": "trustyai.opendatahub.io/v1alpha1", "kind": "LMEvalJob", "name": "job", "uid": "{uid}", "controller": true,
@@ -81,7 +81,7 @@ func workloadCase() scenario {
 	}
 }
 
-// onNodes is the affinity to nodes with a label.
+// onNodes returns the affinity to nodes with a label.
 func onNodes(label, value string) map[string]any {
 	terms := []any{map[string]any{"matchExpressions": []any{map[string]any{"key": label, "operator": "In", "values": []any{value}}}}}
 	return map[string]any{"nodeAffinity": map[string]any{
@@ -89,7 +89,8 @@ func onNodes(label, value string) map[string]any {
 	}}
 }
 
-// migrationCase is one that was not recorded: the annotation that asks for a migration goes, and the user's others stay.
+// migrationCase returns an additional case: the annotation that requests a migration is removed, other annotations of
+// the user are kept.
 func migrationCase(recorded scenario) scenario {
 	s := recorded
 	s.Name = "tas-migration-annotation-goes"
@@ -105,7 +106,7 @@ func migrationCase(recorded scenario) scenario {
 	return s
 }
 
-// TestManagedScenarios plays the recorded cases of the job manager.
+// TestManagedScenarios runs the recorded cases of the job manager.
 func TestManagedScenarios(t *testing.T) {
 	w := newCluster(t, "LMES,JOB_MGR")
 	configured := false
@@ -129,7 +130,8 @@ func TestManagedScenarios(t *testing.T) {
 	})
 }
 
-// playQueue plays the queue: it admits a job, wants its room back, admits it again, and is told when the job has ended.
+// playQueue acts as the queue: it admits a job, evicts it, admits it again, and waits until the workload says that the
+// job has ended.
 func (w *cluster) playQueue(t *testing.T) {
 	t.Helper()
 	p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}

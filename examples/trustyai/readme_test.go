@@ -13,7 +13,8 @@ var (
 	testName = regexp.MustCompile("`(Test[A-Za-z]+)")
 )
 
-// TestReadme: the README has every recorded case in which the product is wrong, and names no case and no test that is not there.
+// TestReadme checks that the README describes every recorded case in which the product is wrong, and names only existing
+// cases and tests.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("README.md")
@@ -23,7 +24,7 @@ func TestReadme(t *testing.T) {
 	named, there := map[string]bool{}, map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		for _, found := range caseName.FindAllStringSubmatch(line, -1) {
-			named[found[1]] = strings.HasPrefix(line, "|") // in a table, or the name of something else
+			named[found[1]] = strings.HasPrefix(line, "|") // true in a table; elsewhere the name may mean something else
 		}
 	}
 	for _, s := range scenarios(t) {
@@ -45,7 +46,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// testsOf is the text of all tests of the example.
+// testsOf returns the text of all tests of the example.
 func testsOf(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder

@@ -26,7 +26,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// scenario is a recorded case: objects to start with, steps, and what is expected. Prefer takes the place of what is expected where the
+// scenario is a recorded case: initial objects, steps and expectations. Prefer replaces the expectation where the
 // product is wrong.
 type scenario struct {
 	Name       string                       `json:"name"`
@@ -81,7 +81,7 @@ func scenarios(t *testing.T) (all []scenario) {
 	return all
 }
 
-// quirks are the cases of those that were not recorded, with settings of the operator.
+// quirks returns the additional cases of testdata/quirks.yaml, with the given settings of the operator.
 func quirks(t *testing.T, settings map[string]any) (all []scenario) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/quirks.yaml")
@@ -97,8 +97,8 @@ func quirks(t *testing.T, settings map[string]any) (all []scenario) {
 	return all
 }
 
-// TestScenarios plays the recorded cases of the product, those with the same settings of the operator at a time, each in a namespace of
-// its own.
+// TestScenarios runs the recorded cases of the product in groups with the same settings of the operator, each case in
+// its own namespace.
 func TestScenarios(t *testing.T) {
 	w := newCluster(t, everyService)
 	groups := map[string][]scenario{}
@@ -113,11 +113,11 @@ func TestScenarios(t *testing.T) {
 			w.configure(t, group[0].settings())
 			for i, s := range group {
 				t.Run(s.Name, func(t *testing.T) {
-					if s.Controller != "evalhub" { // whose hubs have objects in the tenants of all cases
+					if s.Controller != "evalhub" { // hubs have objects in the tenants of all cases
 						t.Parallel()
 					}
 					p := &player{cluster: w, T: t, ns: w.env.Namespace(t)}
-					if s.ofHub() { // of which names are made that must not be too long
+					if s.ofHub() { // short, because names of children are derived from it
 						p.ns = fmt.Sprintf("eval-%d", i)
 						w.namespace(t, p.ns)
 					}
@@ -128,12 +128,12 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// everyService are those that run without the job manager, which would have every job wait in a queue.
+// everyService lists all services except the job manager, which would make every job wait in a queue.
 const everyService = "TAS,GORCH,NEMO_GUARDRAILS,LMES,EVALHUB"
 
 func (s scenario) ofHub() bool { return strings.HasPrefix(s.Controller, "evalhub") }
 
-// settings are the content of the operator's ConfigMap.
+// settings returns the data of the operator's ConfigMap.
 func (s scenario) settings() any {
 	for _, object := range s.Given {
 		if object["metadata"].(map[string]any)["name"] == images.ConfigMap {
@@ -143,7 +143,7 @@ func (s scenario) settings() any {
 	return nil
 }
 
-// install creates what an installation has besides the operator.
+// install creates the other objects of an installation.
 func (w *cluster) install(t *testing.T, file string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -182,7 +182,7 @@ func (w *cluster) namespace(t *testing.T, name string) {
 	}
 }
 
-// player plays one case.
+// player runs one case.
 type player struct {
 	*cluster
 	*testing.T
@@ -213,7 +213,8 @@ func (p *player) play(s scenario) {
 	p.checkErrors(s.Name, from)
 }
 
-// expectedErrors are those that the operator logs in a case, by a part of their texts. The conditions that report them are logged, too.
+// expectedErrors has the errors that the operator logs in a case, by a substring. The conditions that report them are
+// logged, too.
 var expectedErrors = map[string]string{
 	"gorch-detectors-switched-off-without-orchestrator": "spec.disableOrchestrator without spec.enableBuiltInDetectors",
 	"gorch-neither-config-nor-autoconfig":               "one of spec.orchestratorConfig and spec.autoConfig is required",
@@ -221,18 +222,18 @@ var expectedErrors = map[string]string{
 	"tas-two-services-overwrite-each-others-logger":     "has fields of other managers: .spec.predictor.logger.url",
 }
 
-// passingErrors are those that any case may have, and that the next reconciliation does not have: the case has written an object in the
-// meantime, or the API server does not know a Role yet that the operator has just made, and refuses its RoleBinding.
+// passingErrors are errors that may occur in any case and that the next reconciliation resolves: the case has changed an
+// object in the meantime, or the API server does not have a new Role in its cache yet and rejects the RoleBinding.
 var passingErrors = regexp.MustCompile(
 	`the object has been modified; please apply|RoleBinding \S+: rolebindings\.rbac\.authorization\.k8s\.io "[^"]*" not found`)
 
-// checkErrors reports what the operator has logged with the level error about the namespaces of the case, and is not expected.
+// checkErrors fails the test for each unexpected error that the operator has logged for the namespaces of the case.
 func (p *player) checkErrors(name string, from int) {
 	p.Helper()
 	want, isExpected := expectedErrors[name]
 	for _, e := range p.log.Errors(from) {
 		switch {
-		case e.Namespace != p.ns && !strings.HasPrefix(e.Namespace, p.ns+"-"): // of another case
+		case e.Namespace != p.ns && !strings.HasPrefix(e.Namespace, p.ns+"-"): // error of another case
 		case isExpected && (e.Error == "" || strings.Contains(e.Error, want)), passingErrors.MatchString(e.Error):
 		default:
 			p.Errorf("the operator has logged an error: %+v", e)
@@ -240,9 +241,9 @@ func (p *player) checkErrors(name string, from int) {
 	}
 }
 
-// clear removes the hubs and the tenants of a case, which others would have to do with.
+// clear deletes the hubs and the tenants of a case, which would affect other cases.
 func (p *player) clear(s scenario) {
-	ctx := context.Background() // the one of the test has ended
+	ctx := context.Background() // the context of the test is done
 	hubs := &unstructured.Unstructured{}
 	hubs.SetAPIVersion("trustyai.opendatahub.io/v1")
 	hubs.SetKind("EvalHub")
@@ -280,7 +281,7 @@ func (p *player) step(s step) {
 		}
 		p.expect(s.Expect)
 	default:
-		p.Fatalf("step %q is not known", s.Do)
+		p.Fatalf("unknown step %q", s.Do)
 	}
 }
 
@@ -369,8 +370,8 @@ func (p *player) eventually(what string, within time.Duration, try func() error)
 	}
 }
 
-// expect waits until everything is as expected. Objects that are absent, and requests, are checked again when the operator has reconciled
-// what the step has changed.
+// expect waits until the expectation holds. It checks absent objects and requests again after the operator has
+// reconciled the changes of the step.
 func (p *player) expect(e expectation) {
 	p.Helper()
 	within := 45 * time.Second
@@ -403,12 +404,13 @@ func (p *player) check(e expectation) error {
 	return p.checkEvents(e.Events)
 }
 
-// checkNothingMore compares what the operator must not do: make objects that are wanted absent, and send requests that are not wanted.
+// checkNothingMore checks that the operator does not create objects that must be absent and sends no unexpected
+// requests.
 func (p *player) checkNothingMore(e expectation) error {
 	for _, given := range e.Absent {
 		u := p.object(given)
 		if err := p.Get(p.Context(), client.ObjectKeyFromObject(u), u); !apierrors.IsNotFound(err) {
-			return errors.Join(fmt.Errorf("%s %s is there", u.GetKind(), u.GetName()), err)
+			return errors.Join(fmt.Errorf("%s %s exists", u.GetKind(), u.GetName()), err)
 		}
 	}
 	if e.HTTP != nil {

@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// alone are the services, the resources that no other service than those named has rights to, and a recorded case of each.
+// alone lists the services, the resources to which only the named services have permissions, and a recorded case of
+// each.
 var alone = []struct {
 	service   string
 	resources []string
@@ -40,8 +41,8 @@ var alone = []struct {
 	{"JOB_MGR", []string{"lmevaljobs", "workloads", "resourceflavors"}, "jobmgr-workload-goes"},
 }
 
-// TestRightsOfServices: a service that is off has no rights, and none comes from running several, save that jobs make workloads for the
-// job manager.
+// TestRightsOfServices checks that a disabled service has no permissions, and that running several services adds none,
+// except that jobs create workloads for the job manager.
 func TestRightsOfServices(t *testing.T) {
 	t.Parallel()
 	needed := map[string][]string{}
@@ -86,7 +87,8 @@ func TestRightsOfServices(t *testing.T) {
 	}
 }
 
-// rightsOf are the rights that the page of some services asks for: verb and resource, and the names of those that are only for some.
+// rightsOf returns the permissions of the page of some services: verb and resource, with the object names if the rule
+// has them.
 func rightsOf(t *testing.T, services string) map[string]bool {
 	t.Helper()
 	page, err := trustyai().Page("--enable-services=" + services)
@@ -110,8 +112,8 @@ func rightsOf(t *testing.T, services string) map[string]bool {
 	return out
 }
 
-// TestServicesAlone: each service works behind the rights of its own page, and an owner that is deleted leaves nothing and changes nothing
-// of what was there before: everything in the cluster is compared.
+// TestServicesAlone checks that each service works with only the permissions of its own page, and that creating and
+// deleting an owner leaves all objects of the cluster as before.
 func TestServicesAlone(t *testing.T) {
 	w := newServer(t)
 	byName := map[string]scenario{}
@@ -122,14 +124,14 @@ func TestServicesAlone(t *testing.T) {
 	for _, one := range alone {
 		t.Run(one.service, func(t *testing.T) {
 			w.start(t, one.service)
-			p := &player{cluster: w, T: t, ns: "alone-" + strings.ToLower(one.service[:1])} // of which names are made that must not be too long
+			p := &player{cluster: w, T: t, ns: "alone-" + strings.ToLower(one.service[:1])} // short, because names of children are derived from it
 			w.namespace(t, p.ns)
 			p.comeAndGo(byName[one.scenario])
 		})
 	}
 }
 
-// owns reports whether the object is an owner of the service: that of the job manager is the workload, not the job.
+// owns returns true if the object is an owner of the service. The owner of the job manager is the workload, not the job.
 func (s scenario) owns(object map[string]any) bool {
 	if s.Controller == "jobmgr" {
 		return object["kind"] == "Workload"
@@ -137,7 +139,7 @@ func (s scenario) owns(object map[string]any) bool {
 	return strings.HasPrefix(object["apiVersion"].(string), "trustyai.")
 }
 
-// comeAndGo plays a case until its owners are deleted, and compares the cluster with what it was.
+// comeAndGo runs a case, deletes its owners, and compares the cluster with its initial state.
 func (p *player) comeAndGo(s scenario) {
 	p.Helper()
 	for name, labels := range s.Namespaces {
@@ -186,7 +188,7 @@ func (p *player) comeAndGo(s scenario) {
 	p.eventually("restore the cluster", 30*time.Second, func() error { return unlike(before, p.everything(gone)) })
 }
 
-// meshDeployment is one of ModelMesh that sends its payloads to somebody already.
+// meshDeployment is a Deployment of ModelMesh that already sends its payloads to another address.
 var meshDeployment = map[string]any{
 	"apiVersion": "apps/v1", "kind": "Deployment",
 	"metadata": map[string]any{"namespace": "{ns}", "name": "mesh", "labels": map[string]any{"modelmesh-service": "modelmesh-serving"}},
@@ -199,7 +201,7 @@ var meshDeployment = map[string]any{
 	}},
 }
 
-// sending is that Deployment as it must be when addresses of services were added.
+// sending returns the expected Deployment after the addresses of services were added.
 func sending(addresses string) map[string]any {
 	env := func(value string) []any {
 		return []any{map[string]any{"name": "MM_PAYLOAD_PROCESSORS", "value": value}}
@@ -213,7 +215,8 @@ func sending(addresses string) map[string]any {
 	}}
 }
 
-// everything is what there is in the cluster, or in a namespace of it, without what the garbage collector takes when the owners are gone.
+// everything returns the objects of the cluster, or of a namespace, without those that the garbage collector deletes
+// after their owners.
 func (p *player) everything(gone map[types.UID]bool, in ...client.ListOption) map[string]any {
 	p.Helper()
 	out := map[string]any{}
@@ -233,7 +236,7 @@ func (p *player) everything(gone map[types.UID]bool, in ...client.ListOption) ma
 	return out
 }
 
-// each visits all objects of the cluster, or those in a namespace of it, save what comes and goes by itself.
+// each visits all objects of the cluster, or of a namespace, except those that other components create and delete.
 func (p *player) each(visit func(key string, item unstructured.Unstructured), in ...client.ListOption) {
 	p.Helper()
 	found, err := discovery.NewDiscoveryClientForConfig(p.env.Config())

@@ -2,7 +2,8 @@ package main
 
 import "testing"
 
-// TestMatch: what is wanted empty must be there and be empty; what is wanted absent must not be there.
+// TestMatch checks that an expected empty value must exist and be empty, and that a value expected to be absent must not
+// exist.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	type object = map[string]any
@@ -21,7 +22,7 @@ func TestMatch(t *testing.T) {
 		"no map in a field":            {object{"emptyDir": object{}}, object{"name": "v"}, false},
 		"a subset":                     {object{"a": "b"}, object{"a": "b", "c": "d"}, true},
 		"another value":                {object{"a": "b"}, object{"a": "c"}, false},
-		"absent below what is not":     {object{"a": absent}, nil, true},
+		"absent in a missing object":   {object{"a": absent}, nil, true},
 		"not absent":                   {object{"a": absent}, object{"a": object{}}, false},
 		"an item by its name":          {[]any{object{"name": "a"}}, []any{object{"name": "b"}, object{"name": "a"}}, true},
 		"no item of a name":            {[]any{object{"name": "a"}}, []any{object{"name": "b"}}, false},

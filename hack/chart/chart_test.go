@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// charts are the folders of the charts.
+// charts returns the folders of the charts.
 func charts(t *testing.T) []string {
 	t.Helper()
 	folders, err := filepath.Glob("../../examples/*/chart")
@@ -28,8 +28,8 @@ func charts(t *testing.T) []string {
 	return folders
 }
 
-// TestCharts renders each chart with its own values and with other ones for everything: every document is an object in the namespace of
-// the release, and no value of the test's list is missing in the chart.
+// TestCharts renders each chart with default values and with all values changed: every document must be an object in the
+// namespace of the release, and the chart must have each value of the test's list.
 func TestCharts(t *testing.T) {
 	t.Parallel()
 	for _, folder := range charts(t) {
@@ -64,7 +64,7 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-// TestLint: helm lint has no complaint about a chart, and testdata/everything.yaml has each value.
+// TestLint checks that helm lint accepts each chart, and that testdata/everything.yaml has each value.
 func TestLint(t *testing.T) {
 	t.Parallel()
 	for _, folder := range charts(t) {
@@ -83,12 +83,12 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// keys are the paths of the values of a chart, down to those that users fill in.
+// keys returns the paths of the values of a chart, down to maps that users fill in.
 func keys(path string, values map[string]any) (found []string) {
 	for name, value := range values {
 		below, nested := value.(map[string]any)
 		switch {
-		case path+name == "namespaces": // tested with releases that have it
+		case path+name == "namespaces": // tested with releases that set it
 		case nested && slices.Contains([]string{"image", "serviceAccount", "networkPolicy", "serviceMonitor", "prometheusRule", "dashboard"}, name):
 			found = append(found, keys(name+".", below)...)
 		default:
@@ -101,14 +101,15 @@ func keys(path string, values map[string]any) (found []string) {
 
 type set = map[string]any
 
-// TestValues: each value arrives in what the chart renders, and one that the chart does not have, or of another type, is an error.
+// TestValues checks that each value affects the rendered chart, and that an unknown value or one of a wrong type is an
+// error.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	const quickstart, trustyai = "../../examples/quickstart/chart", "../../examples/trustyai/chart"
 	digest := "sha256:" + strings.Repeat("0f", 32)
 	for name, c := range map[string]struct {
 		values set
-		want   string // empty for values that are refused
+		want   string // empty: the values are rejected
 		not    string
 	}{
 		"defaults":          {set{}, "name: release-quickstart\n", "kind: ServiceMonitor"},
@@ -188,7 +189,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestOpenShift: the user of the Pods is left to OpenShift.
+// TestOpenShift checks that the chart leaves the user of the Pods to OpenShift.
 func TestOpenShift(t *testing.T) {
 	t.Parallel()
 	capabilities := common.DefaultCapabilities.Copy()
@@ -210,10 +211,11 @@ func TestOpenShift(t *testing.T) {
 	}
 }
 
-// conversion is what a CRD in a chart has besides, where the operator converts its versions.
+// conversion matches the section that a CRD in a chart has in addition if the operator converts its versions.
 var conversion = regexp.MustCompile(`(?s)\n  conversion:\n    strategy: Webhook\n.*?path: /convert\n`)
 
-// TestCRDs: a CRD in a chart is the one in config/crd, but that it stays when the release goes, and is converted.
+// TestCRDs checks that a CRD in a chart equals the one in config/crd, except that it remains after an uninstallation and
+// has a conversion webhook.
 func TestCRDs(t *testing.T) {
 	t.Parallel()
 	for _, product := range []string{"grafana", "modelregistry", "trustyai"} {
@@ -239,7 +241,7 @@ func TestCRDs(t *testing.T) {
 	}
 }
 
-// render returns how many objects of each kind the chart renders to, and everything as text.
+// render returns the number of rendered objects of each kind, and the rendered text.
 func render(t *testing.T, folder string, given map[string]any) (map[string]int, string) {
 	t.Helper()
 	loaded, err := loader.Load(folder)

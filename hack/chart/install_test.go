@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// cluster is an API server, and Helm that works with it.
+// cluster has an API server and a Helm client for it.
 type cluster struct {
 	client.Client
 	*testing.T
@@ -54,7 +54,7 @@ func start(t *testing.T) *cluster {
 	return &cluster{Client: c, T: t, config: config}
 }
 
-// definition stands in for a CRD of the Prometheus Operator: any content is valid.
+// definition returns a CRD in place of one of the Prometheus Operator; it accepts any content.
 func definition(kind string) *apiextensionsv1.CustomResourceDefinition {
 	anything, singular := true, strings.ToLower(kind)
 	return &apiextensionsv1.CustomResourceDefinition{
@@ -72,7 +72,7 @@ func definition(kind string) *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// restricted makes a namespace that enforces the level restricted of Pod Security.
+// restricted creates a namespace that enforces the restricted level of Pod Security.
 func (c *cluster) restricted(name string) {
 	c.Helper()
 	labels := map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
@@ -125,8 +125,8 @@ func requireName(t *testing.T, c client.Client, object client.Object, namespace,
 	}
 }
 
-// TestReinstall: after an uninstallation the CRDs stay, another release takes them only when it is asked to, and a second release without them
-// works in its namespaces alone.
+// TestReinstall checks that CRDs remain after an uninstallation, that another release adopts them only with an option,
+// and that a second release without CRDs works only in its own namespaces.
 func TestReinstall(t *testing.T) {
 	t.Parallel()
 	const folder, crd = "../../examples/quickstart/chart", "websites.quickstart.example.com"
@@ -173,8 +173,8 @@ func TestReinstall(t *testing.T) {
 	}
 }
 
-// TestInstalled installs each chart, with its own values and with other ones, into a namespace that enforces restricted. The API server takes
-// every object, and a Pod of the Deployment.
+// TestInstalled installs each chart, with default and with changed values, into a namespace that enforces restricted.
+// The API server must accept every object and a Pod of the Deployment.
 func TestInstalled(t *testing.T) {
 	t.Parallel()
 	c := start(t)
@@ -192,7 +192,7 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
-// admitted lets Pod Security judge a Pod of the Deployment.
+// admitted checks that Pod Security admits a Pod of the Deployment.
 func admitted(t *testing.T, c client.Client, namespace string) {
 	t.Helper()
 	list := &appsv1.DeploymentList{}
@@ -201,17 +201,17 @@ func admitted(t *testing.T, c client.Client, namespace string) {
 	}
 	template := list.Items[0].Spec.Template
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "judged", Labels: template.Labels}, Spec: template.Spec}
-	pod.Spec.PriorityClassName = "" // there is none
+	pod.Spec.PriorityClassName = "" // the class does not exist
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: template.Spec.ServiceAccountName}}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(account), account); err != nil {
 		t.Error(err)
 	}
 	if err := c.Create(t.Context(), pod, client.DryRunAll); err != nil {
-		t.Errorf("%s: a Pod of the Deployment is refused: %v", namespace, err)
+		t.Errorf("%s: a Pod of the Deployment is rejected: %v", namespace, err)
 	}
 }
 
-// everything has each value of the chart, other than its own. Namespaces have a test of their own.
+// everything returns a changed value for each value of the chart except namespaces, which have their own test.
 func everything() map[string]any {
 	text, err := os.ReadFile("testdata/everything.yaml")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 type objects map[string]map[string]any
 
-// add adds an object without what is Helm's.
+// add adds an object without the fields that only Helm sets.
 func (o objects) add(object map[string]any) {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -33,7 +33,8 @@ func (o objects) add(object map[string]any) {
 	o[object["kind"].(string)+" "+namespace+"/"+metadata["name"].(string)] = object
 }
 
-// TestSame: a chart that is installed into the namespace of the kustomization makes the same objects, but the namespace itself.
+// TestSame checks that a chart installed into the namespace of the kustomization creates the same objects, except for
+// the namespace.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	charts, err := filepath.Glob("../../examples/*/chart")
@@ -51,7 +52,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// kustomized are the objects of a kustomization, and the namespace that it makes.
+// kustomized returns the objects of a kustomization and the namespace that it creates.
 func kustomized(t *testing.T, folder string) (found objects, namespace string) {
 	t.Helper()
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
@@ -68,7 +69,7 @@ func kustomized(t *testing.T, folder string) (found objects, namespace string) {
 			namespace = resource.GetName()
 			continue
 		}
-		text, err := yaml.Marshal(object) // numbers as the chart has them
+		text, err := yaml.Marshal(object) // for the same number types as in the chart
 		if err == nil {
 			object = nil
 			err = yaml.Unmarshal(text, &object)
@@ -81,7 +82,7 @@ func kustomized(t *testing.T, folder string) (found objects, namespace string) {
 	return found, namespace
 }
 
-// rendered are the objects of a release in the namespace.
+// rendered returns the objects of a release in the namespace.
 func rendered(t *testing.T, folder, namespace string) objects {
 	t.Helper()
 	loaded, err := loader.Load(folder)

@@ -8,7 +8,8 @@ import (
 	"text/template"
 )
 
-// TestPlaced: each defect has one place in the example as it is now, and leaves a file that parses.
+// TestPlaced checks that each defect applies at exactly one place of the current example, and that the resulting file
+// parses.
 func TestPlaced(t *testing.T) {
 	for name, p := range products() {
 		for _, d := range p.defects {
@@ -24,7 +25,7 @@ func TestPlaced(t *testing.T) {
 	}
 }
 
-// parses reports what is wrong with the text of a Go file, or of a template of package manifests.
+// parses returns the syntax error of a Go file or of a template of package manifests.
 func parses(file string, text []byte) error {
 	var err error
 	if filepath.Ext(file) == ".yaml" {
@@ -36,7 +37,7 @@ func parses(file string, text []byte) error {
 	return err
 }
 
-// TestUnplaced: a defect whose place is gone, or is several, is refused instead of tried.
+// TestUnplaced checks that a defect without exactly one matching place is an error.
 func TestUnplaced(t *testing.T) {
 	for _, before := range []string{"no such text", "package"} {
 		if _, err := (defect{file: "main.go", before: before}).plant("main.go"); err == nil {

@@ -54,7 +54,7 @@ func TestParseFlow(t *testing.T) {
 	}
 }
 
-// writeProduct writes an example with an own and a foreign CRD.
+// writeProduct writes an example with a CRD of its own and one of another project.
 func writeProduct(t *testing.T) string {
 	t.Helper()
 
@@ -113,7 +113,7 @@ func TestReadProduct(t *testing.T) {
 	}
 
 	if p.standin {
-		t.Error("there is no standin folder")
+		t.Error("standin is true without a stand-in folder")
 	}
 
 	if opening := names(p.script.opening(p.samples)); opening != "a c" {
@@ -144,8 +144,7 @@ func findRepository(t *testing.T) string {
 	return root
 }
 
-// TestRealProducts reads what is really in examples/, so that a product that
-// the demo cannot show fails here.
+// TestRealProducts reads the products in examples/, so that a product that the demo cannot run fails this test.
 func TestRealProducts(t *testing.T) {
 	t.Parallel()
 
@@ -224,7 +223,7 @@ func TestChildrenFollowOwnerReferences(t *testing.T) {
 	}
 }
 
-// TestReasons is what people read when the demo fails.
+// TestReasons checks the messages that users read when the demo fails.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 
@@ -323,7 +322,7 @@ rest_client_requests_total{code="201",host="h",method="POST"} 2
 	}
 }
 
-// TestProgramRestarts uses a shell as the program that is killed.
+// TestProgramRestarts kills a shell that runs as the program, and checks that it is restarted.
 func TestProgramRestarts(t *testing.T) {
 	t.Parallel()
 
@@ -389,7 +388,7 @@ func TestReadScriptErrors(t *testing.T) {
 	}
 }
 
-// TestSightReads looks at an object in every way that a script can.
+// TestSightReads checks each way in which a script can read a field of an object.
 func TestSightReads(t *testing.T) {
 	t.Parallel()
 

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outline is what a block in a README must have of the script: the headings, and what each fact is about. What was seen is not known without a
-// cluster.
+// outline returns the lines that a block in a README must have: the headings of the script, and the subject of each
+// fact. The observed values are unknown without a cluster.
 func (s script) outline() (lines []string) {
 	for i, a := range s.Steps {
 		lines = append(lines, s.heading(i))
@@ -23,7 +23,7 @@ func (s script) outline() (lines []string) {
 	return lines
 }
 
-// outlineOf returns the outline of a block, which has the script's headings and facts, and other lines.
+// outlineOf returns the headings and facts of the script that occur in a block, and its other lines.
 func outlineOf(block string, s script) (lines []string) {
 	known := map[string]bool{}
 	for _, line := range s.outline() {
@@ -40,7 +40,7 @@ func outlineOf(block string, s script) (lines []string) {
 		case isFact && known[about+":"]:
 			lines = append(lines, about+":")
 		case numbered(line):
-			lines = append(lines, line) // a step that the script does not have
+			lines = append(lines, line) // a step that the script lacks
 		}
 	}
 
@@ -55,7 +55,8 @@ func numbered(line string) bool {
 	return n == 2
 }
 
-// TestReadmes: the README of each product with a script has the steps of the script. make demo PRODUCT=name README=1 writes them.
+// TestReadmes checks that the README of each product with a script has the steps of the script. make demo PRODUCT=name
+// README=1 writes them.
 func TestReadmes(t *testing.T) {
 	t.Parallel()
 

@@ -15,18 +15,18 @@ import (
 	"github.com/prometheus/prometheus/storage"
 )
 
-// step is how often Prometheus scrapes and evaluates in these tests.
+// step is the scrape and evaluation interval of these tests.
 const step = time.Minute
 
-// TestAlerts: each alert fires with series that show its cause, as Prometheus evaluates it, and not with series that are close to it. The
-// placeholder ID is replaced by the labels of a scrape. A series that ends has no sample any more.
+// TestAlerts evaluates each alert as Prometheus does, with series that must fire it and with similar series that must
+// not. The labels of a scrape replace the placeholder ID. A series that ends has no further samples.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
 	type test struct {
 		name   string
 		series string
 		at     time.Duration
-		want   []string // the labels of what fires
+		want   []string // labels of the alerts that fire
 	}
 	const none = "{}"
 	for alert, tests := range map[string][]test{
@@ -35,7 +35,7 @@ func TestAlerts(t *testing.T) {
 			{"all down", `up{ID,pod="a"} 0x60`, 10 * time.Minute, []string{none}},
 			{"one is up", "up{ID,pod=\"a\"} 0x60\nup{ID,pod=\"b\"} 1x60", 10 * time.Minute, nil},
 			{"a restart", `up{ID} 1x5 0x3 1x60`, 9 * time.Minute, nil},
-			{"another operator is up", `up{job="other-metrics",namespace="opendatahub"} 1x60`, 10 * time.Minute, []string{none}},
+			{"only another operator is up", `up{job="other-metrics",namespace="opendatahub"} 1x60`, 10 * time.Minute, []string{none}},
 		},
 		"NoLeader": {
 			{"two standbys", "leader_election_master_status{ID,name=\"l\",pod=\"a\"} 0x60\nleader_election_master_status{ID,name=\"l\",pod=\"b\"} 0x60", 5 * time.Minute, []string{`{name="l"}`}},
@@ -67,7 +67,7 @@ func TestAlerts(t *testing.T) {
 			{"80 %", "process_resident_memory_bytes{ID,pod=\"a\"} 80x60\ngo_gc_gomemlimit_bytes{ID,pod=\"a\"} 100x60", 20 * time.Minute, nil},
 			{"without a limit", "process_resident_memory_bytes{ID,pod=\"a\"} 5e9x60\ngo_gc_gomemlimit_bytes{ID,pod=\"a\"} 9.2e18x60", 20 * time.Minute, nil},
 		},
-		"CertificateExpires": { // the time of the tests begins in 1970
+		"CertificateExpires": { // the time of the tests starts in 1970
 			{"in 10 days", `reconcilekit_webhook_certificate_not_after_seconds{ID} 864000x200`, 90 * time.Minute, []string{none}},
 			{"in 30 days", `reconcilekit_webhook_certificate_not_after_seconds{ID} 2592000x200`, 90 * time.Minute, nil},
 			{"no webhooks", `up{ID} 1x200`, 90 * time.Minute, nil},
@@ -84,7 +84,7 @@ func TestAlerts(t *testing.T) {
 			{"a restart", `reconcilekit_cache_synced{ID,controller="c",kind="Secret",instance="a"} 1x10 0 1x60`, 14 * time.Minute, nil},
 		},
 		"CacheStale": {
-			{"fails again and again", `reconcilekit_list_failures_total{ID,controller="c",kind="Secret"} 0+1x60`, 30 * time.Minute, []string{`{controller="c", kind="Secret"}`}},
+			{"fails repeatedly", `reconcilekit_list_failures_total{ID,controller="c",kind="Secret"} 0+1x60`, 30 * time.Minute, []string{`{controller="c", kind="Secret"}`}},
 			{"failed once", `reconcilekit_list_failures_total{ID,controller="c",kind="Secret"} 0x5 1x60`, 30 * time.Minute, nil},
 		},
 		"Backlog": {
@@ -139,7 +139,7 @@ func TestAlerts(t *testing.T) {
 					want = append(want, here(labels, true))
 				}
 				if diff := cmp.Diff(want, firing(t, r, here(c.series, false), c.at)); diff != "" {
-					t.Errorf("%s: what fires after %s (-want +got):\n%s", c.name, c.at, diff)
+					t.Errorf("%s: alerts after %s (-want +got):\n%s", c.name, c.at, diff)
 				}
 				fires[len(want) > 0]++
 			}
@@ -150,7 +150,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestStoriesAreDocumented: docs/operations.md has a row for each story of make stories.
+// TestStoriesAreDocumented checks that docs/operations.md has a row for each story of make stories.
 func TestStoriesAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/operations.md")
@@ -177,7 +177,8 @@ func TestStoriesAreDocumented(t *testing.T) {
 	}
 }
 
-// TestEachAlertIsDocumented: docs/operations.md says what to do for each alert, and this package tests each.
+// TestEachAlertIsDocumented checks that docs/operations.md says what to do for each alert, and that this package tests
+// each alert.
 func TestEachAlertIsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/operations.md")
@@ -198,7 +199,8 @@ func TestEachAlertIsDocumented(t *testing.T) {
 	}
 }
 
-// TestOwnersOfAStandby: the dashboard counts owners once, although each process has all of them in its cache.
+// TestOwnersOfAStandby checks that the dashboard counts each owner once, although every process has all owners in its
+// cache.
 func TestOwnersOfAStandby(t *testing.T) {
 	t.Parallel()
 	for _, panel := range panels(t) {
@@ -257,7 +259,8 @@ func evaluate(t *testing.T, from storage.Queryable, engine *promql.Engine, expr 
 	return vector
 }
 
-// firing are the labels of the alerts that fire at a time: their expression has had a result in each evaluation since For.
+// firing returns the labels of the alerts that fire at a time: those whose expression had a result in each evaluation
+// for the duration For.
 func firing(t *testing.T, r rule, series string, at time.Duration) (found []string) {
 	t.Helper()
 	held, err := model.ParseDuration(r.For)

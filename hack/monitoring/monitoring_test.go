@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	folder    = "../../examples/modelregistry/config/monitoring/" // of an operator with webhooks
+	folder    = "../../examples/modelregistry/config/monitoring/" // an operator with webhooks
 	name      = "model-registry-operator"
-	job       = "model-registry-operator-controller-manager-metrics-service" // its Service of the metrics
+	job       = "model-registry-operator-controller-manager-metrics-service" // name of its metrics Service
 	namespace = "opendatahub"
 	page      = "../../docs/metrics.md"
 )
 
-// others are the metrics, with their labels, that docs/metrics.md does not have: of the process (docs/operations.md), controller-runtime,
-// client_golang, Prometheus and kube-state-metrics.
+// others returns the metrics with their labels that docs/metrics.md omits: those of the process (docs/operations.md),
+// controller-runtime, client_golang, Prometheus and kube-state-metrics.
 func others() map[string][]string {
 	return map[string][]string{
 		"reconcilekit_build_info": {"operator", "version", "revision", "go"}, "reconcilekit_webhook_certificate_not_after_seconds": nil,
@@ -31,7 +31,7 @@ func others() map[string][]string {
 	}
 }
 
-// scraped are the labels that a scrape adds.
+// scraped returns the labels that a scrape adds.
 func scraped() []string { return []string{"job", "namespace", "pod", "instance"} }
 
 type rule struct {
@@ -49,7 +49,7 @@ type panel struct {
 	} `json:"targets"`
 }
 
-// read decodes the part of a manifest that the test looks at.
+// read decodes the fields of a manifest that the tests check.
 func read(t *testing.T, file string, into any) {
 	t.Helper()
 	data, err := os.ReadFile(folder + file)
@@ -61,7 +61,7 @@ func read(t *testing.T, file string, into any) {
 	}
 }
 
-// alerts are the rules of an installation, by name.
+// alerts returns the rules of an installation by name.
 func alerts(t *testing.T) map[string]rule {
 	t.Helper()
 	var manifest struct {
@@ -93,7 +93,7 @@ func find(t *testing.T, alert string) rule {
 	return r
 }
 
-// panels are those of the dashboard.
+// panels returns the panels of the dashboard.
 func panels(t *testing.T) []panel {
 	t.Helper()
 	var manifest struct {
@@ -114,12 +114,13 @@ func panels(t *testing.T) []panel {
 	return board.Panels
 }
 
-// filled is an expression with what Grafana fills in.
+// filled replaces the variables of Grafana in an expression.
 func filled(expr string) string {
 	return strings.NewReplacer("$__rate_interval", "5m", "$controller", ".*", "$job", job, "$namespace", namespace).Replace(expr)
 }
 
-// TestRules: every alert says what it is about and how grave it is, and selects the metrics of its installation alone.
+// TestRules checks that every alert has a severity, a summary and a description, and selects only the metrics of its
+// installation.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	known := metrics(t)
@@ -131,7 +132,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestDashboard: every panel's expression is valid, and every metric of the page is on the dashboard.
+// TestDashboard checks that the expression of every panel is valid, and that the dashboard shows every metric of the
+// page.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	known := metrics(t)
@@ -149,7 +151,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// check parses an expression and looks its metrics and their labels up.
+// check parses an expression and checks that its metrics and labels exist.
 func check(t *testing.T, where, expr string, known map[string][]string) {
 	t.Helper()
 	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
@@ -194,7 +196,7 @@ func allLabels(known map[string][]string) (all []string) {
 	return all
 }
 
-// metrics are those of the reference page, with their labels.
+// metrics returns the metrics of the reference page with their labels.
 func metrics(t *testing.T) map[string][]string {
 	t.Helper()
 	data, err := os.ReadFile(page)

@@ -34,11 +34,11 @@ func TestKubebuilder(t *testing.T) {
 	t.Setenv("PATH", programs+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("GOWORK", "off")
-	t.Setenv("GONOSUMDB", "*") // what kubebuilder requires is not pinned by us, and the checksum database need not be in reach
+	t.Setenv("GONOSUMDB", "*") // we do not pin the dependencies of kubebuilder, and the checksum database may be unreachable
 	play(t, "docs/how-to/kubebuilder.md", folder)
 }
 
-// needAPIServer skips a test of an operator where there is no API server for it.
+// needAPIServer skips the test of an operator if no API server is available.
 func needAPIServer(t *testing.T) {
 	t.Helper()
 	switch {
@@ -50,8 +50,8 @@ func needAPIServer(t *testing.T) {
 	}
 }
 
-// play executes the commands of a page in a folder, in their order, in one shell that stops at the first failure. A block without a
-// language after a command is part of what it prints.
+// play executes the commands of a page in a folder, in order, in one shell that stops at the first failure. A block
+// without a language that follows a command contains lines of its expected output.
 func play(t *testing.T, name, folder string) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(repository, name))

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// release makes a release out of a changelog.
+// release creates a release from a changelog.
 func release(t *testing.T, version, changelog string) (printed, out string, err error) {
 	t.Helper()
 	out = t.TempDir()
@@ -23,7 +23,7 @@ func release(t *testing.T, version, changelog string) (printed, out string, err 
 	return string(text), out, err
 }
 
-// TestRelease: a release has the command, its checksum, and the part of the changelog that is about it.
+// TestRelease checks that a release contains the command, its checksum, and the section of the changelog.
 func TestRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the command")
@@ -43,7 +43,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseRefuses: what is no version, or is not in the changelog, is no release.
+// TestReleaseRefuses checks that an invalid version, or one without a section in the changelog, is an error.
 func TestReleaseRefuses(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{"1.0": "want vMAJOR.MINOR.PATCH", "v1.0.0": `no section "## 1.0.0"`} {

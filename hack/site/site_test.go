@@ -14,7 +14,7 @@ import (
 
 const repository = "../.."
 
-// TestLinks: every link leads to a file, and its anchor to a heading.
+// TestLinks checks that every link points to an existing file, and its anchor to a heading.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	found, err := pages(repository)
@@ -29,7 +29,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestBroken: a link or an anchor that leads nowhere is found.
+// TestBroken checks that broken links and anchors are found.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	found := broken(t, map[string][]byte{
@@ -42,7 +42,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// broken lists links that lead nowhere.
+// broken lists the links whose target does not exist.
 func broken(t *testing.T, found map[string][]byte, exists func(string) bool) (problems []string) {
 	t.Helper()
 	for name, source := range found {
@@ -68,7 +68,7 @@ func broken(t *testing.T, found map[string][]byte, exists func(string) bool) (pr
 	return problems
 }
 
-// headings are the anchors of a page.
+// headings returns the anchors of a page.
 func headings(t *testing.T, source []byte) map[string]bool {
 	t.Helper()
 	anchors := map[string]bool{}
@@ -86,10 +86,11 @@ func headings(t *testing.T, source []byte) map[string]bool {
 	return anchors
 }
 
-// block is a block of code of a page with the comment above it.
+// block matches a code block of a page with the comment above it.
 var block = regexp.MustCompile("(?m)(?:^<!-- from (\\S+) -->\n)?^```([a-z]*)\n((?s:.*?))^```$")
 
-// TestCode: the code of a page is that of the file that the comment above it names. Go and YAML in docs/ always has such a comment.
+// TestCode checks that each code block of a page is contained in the file that the comment above it names. Go and YAML
+// blocks in docs/ must have such a comment.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	found, err := pages(repository)
@@ -120,7 +121,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// TestWrite: what is rendered leads to other rendered pages.
+// TestWrite checks that the links of rendered pages point to rendered pages.
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// workflow is what the test reads of a workflow of GitHub.
+// workflow has the fields of a GitHub workflow that the test checks.
 type workflow struct {
 	Permissions map[string]string `json:"permissions"`
 	Jobs        map[string]struct {
@@ -28,8 +28,8 @@ var (
 	digest = regexp.MustCompile(`@[0-9a-f]{40}$`)
 )
 
-// TestWorkflows: a workflow may only read unless a job says otherwise, a job that may write runs no tests, an action of others is pinned by
-// its digest, and no step of a job finds the token of the checkout.
+// TestWorkflows checks that a workflow has at most read permissions by default, that a job with write permissions runs
+// no tests, that actions of others are pinned by digest, and that no checkout stores its token for later steps.
 func TestWorkflows(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(repository, ".github/workflows/*.yaml"))

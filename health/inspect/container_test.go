@@ -10,12 +10,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 )
 
-// failedWith is a pod in phase Failed with these container statuses.
+// failedWith returns a pod in phase Failed with these container statuses.
 func failedWith(field, statuses string) string {
 	return fmt.Sprintf(`{"status":{"phase":"Failed",%q:[%s]}}`, field, statuses)
 }
 
-// TestFailedPods holds how the end of containers is worded and categorised.
+// TestFailedPods checks the message and category for each way in which containers end.
 func TestFailedPods(t *testing.T) {
 	t.Parallel()
 	const containers, inits = "containerStatuses", "initContainerStatuses"
@@ -71,14 +71,14 @@ func TestFailedPods(t *testing.T) {
 	}
 }
 
-// TestImagePulls holds the category of what a registry says.
+// TestImagePulls checks the category of each registry error.
 func TestImagePulls(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]health.Category{
 		"unauthorized: authentication required":          health.Auth,
 		"pull access denied for x, repository":           health.Auth,
 		"unexpected status code 403":                     health.Auth,
-		"failed to resolve: 401 and 404":                 health.Auth, // registries answer 401 for what does not exist, too
+		"failed to resolve: 401 and 404":                 health.Auth, // registries also respond 401 for missing images
 		"manifest unknown":                               health.MissingUpstreamDependency,
 		"docker.io/library/x:1: not found":               health.MissingUpstreamDependency,
 		"unexpected status 404":                          health.MissingUpstreamDependency,
@@ -99,7 +99,7 @@ func TestImagePulls(t *testing.T) {
 	}
 }
 
-// TestCrashing: a container that ended counts as crashing only where it will be started again.
+// TestCrashing checks that a terminated container counts as crashing only if it will be restarted.
 func TestCrashing(t *testing.T) {
 	t.Parallel()
 	const loop = "CrashLoopBackOff"

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 )
 
-// Of inspects objects of any kind; without an inspector of its own a kind is read by its conditions.
+// Of inspects objects of any kind; a kind without its own inspector is judged by its conditions.
 func ExampleOf() {
 	c := inspect.Of(&corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer}})
 	fmt.Println(c.GetState(), c.GetReason())
@@ -26,7 +26,7 @@ func ExampleOf() {
 	// Progressing GenerationNotObserved
 }
 
-// ByConditions asks for conditions by name.
+// ByConditions checks conditions by name.
 func ExampleByConditions() {
 	gateway := &unstructured.Unstructured{Object: map[string]any{
 		"kind": "Gateway", "status": map[string]any{"conditions": []any{
@@ -39,7 +39,7 @@ func ExampleByConditions() {
 	// Output: Progressing AddressNotAssigned no address
 }
 
-// Pods finds in the pods of a component why it does not work.
+// Pods finds the reason why a component does not work in its pods.
 func ExamplePods() {
 	p := corev1.Pod{}
 	p.Status.Phase = corev1.PodPending
@@ -52,7 +52,7 @@ func ExamplePods() {
 	// Output: Degraded ImageNotFound Container server: manifest unknown
 }
 
-// A Deployment serves when requests can be answered; the reason why it does not names the pod.
+// Availability checks that a Deployment can serve requests; the reason for a failure names the pod.
 func ExampleAvailability() {
 	pod := corev1.Pod{}
 	pod.Name = "server-0"

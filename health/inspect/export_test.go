@@ -1,10 +1,10 @@
 package inspect
 
-// What the tests look at besides the exported names.
+// Internals that the tests check.
 var (
 	ClassifyLog = classifyLog
 	PodsFailure = podsFailure
 )
 
-// LogUnknown is the class of a log that says nothing.
+// LogUnknown is the class of a log without a known cause.
 const LogUnknown = logUnknown

@@ -19,12 +19,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/vectors"
 )
 
-// object is what an inspector is given in a test: JSON, so that the same text goes to it typed and unstructured.
+// object is the input of an inspector as JSON, so that the same text can be decoded typed and unstructured.
 type object struct {
 	json, want string
 }
 
-// summary is a component in one line.
+// summary formats a component on one line.
 func summary(c health.Component) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s %s: %s", c.GetState(), c.GetReason(), c.GetMessage())
@@ -34,7 +34,7 @@ func summary(c health.Component) string {
 	return text.String()
 }
 
-// inspected reads the object typed, and unstructured, and returns what Of makes of both.
+// inspected decodes the object typed and unstructured, and returns the result of Of if both are equal.
 func inspected(t *testing.T, typed runtime.Object, apiVersion, kind, text string) string {
 	t.Helper()
 	vectors.Decode(t, []byte(text), typed)

@@ -88,7 +88,7 @@ func TestKindsOfTheAPIServer(t *testing.T) {
 	}
 }
 
-// A typed object need not have its apiVersion and kind.
+// TestTypedDefinition checks a typed object without apiVersion and kind.
 func TestTypedDefinition(t *testing.T) {
 	t.Parallel()
 	got := summary(inspect.Of(&apiextensionsv1.CustomResourceDefinition{}))
@@ -97,7 +97,7 @@ func TestTypedDefinition(t *testing.T) {
 	}
 }
 
-// TestGrowingClaim: a bound claim is ready when it has what it asks for.
+// TestGrowingClaim checks that a bound claim is ready when it has the requested size and class.
 func TestGrowingClaim(t *testing.T) {
 	t.Parallel()
 	claim := func(status string) string {
@@ -146,7 +146,7 @@ func TestGrowingClaim(t *testing.T) {
 	}
 }
 
-// TestDeletedObjectsAreNeverReady gives objects that are ready a deletion timestamp.
+// TestDeletedObjectsAreNeverReady sets the deletion timestamp of ready objects.
 func TestDeletedObjectsAreNeverReady(t *testing.T) {
 	t.Parallel()
 	const replicas = `"status":{"replicas":1,"updatedReplicas":1,"readyReplicas":1,"availableReplicas":1}`

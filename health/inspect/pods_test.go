@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/vectors"
 )
 
-// pods reads pods from JSON; those without a name are called a, b, ...
+// pods decodes pods from JSON and names those without a name a, b, ...
 func pods(t *testing.T, texts ...string) []corev1.Pod {
 	t.Helper()
 	var list []corev1.Pod

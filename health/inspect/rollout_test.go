@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/health/inspect"
 )
 
-// inspectBothForms inspects an object typed and unstructured, and wants one answer.
+// inspectBothForms inspects an object typed and unstructured, and checks that the results are equal.
 func inspectBothForms(t *testing.T, obj runtime.Object, apiVersion, kind string) health.Component {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
@@ -30,8 +30,8 @@ func inspectBothForms(t *testing.T, obj runtime.Object, apiVersion, kind string)
 	return typed
 }
 
-// TestRolloutsAreReadyWhenComplete draws counters of workloads: ready is exactly one whose controller has seen the spec and that has no
-// replica too few, too many or too old.
+// TestRolloutsAreReadyWhenComplete checks random counters of workloads: a workload is ready exactly if its controller
+// has observed the spec and no replica is missing, surplus or outdated.
 func TestRolloutsAreReadyWhenComplete(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 7))
@@ -69,7 +69,7 @@ func TestRolloutsAreReadyWhenComplete(t *testing.T) {
 	}
 }
 
-// TestClaims holds the phases of a claim, and that only a provisioning that failed is a failure.
+// TestClaims checks the result for each phase of a claim, and that only a failed provisioning is a failure.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	resizing := func(status corev1.ConditionStatus, reason string) []corev1.PersistentVolumeClaimCondition {
@@ -99,7 +99,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestPodsTypedAndUnstructured: a pod and a list of pods are inspected alike, typed and unstructured.
+// TestPodsTypedAndUnstructured checks that a pod and a list of pods have the same result typed and unstructured.
 func TestPodsTypedAndUnstructured(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{podReady, podRunning, podPending, podEvicted, podCrashes} {

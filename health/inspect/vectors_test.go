@@ -16,8 +16,8 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// decided are the cases of testdata/vectors.json in which this package behaves otherwise on purpose: why, and what of the result
-// differs.
+// decided has the cases of testdata/vectors.json in which this package differs on purpose: the reason, and the differing
+// fields.
 var decided = map[string]vectors.Decision{
 	"pods: CrashLoopBackOff is not special": {
 		Reason: "a status reports why a pod is not ready",
@@ -47,7 +47,7 @@ var decided = map[string]vectors.Decision{
 	},
 }
 
-// kept are the cases marked as quirk whose recorded result is nevertheless right.
+// kept has the cases marked as quirks whose recorded result is nevertheless correct.
 var kept = map[string]string{
 	"route: refs unresolved first": "the order of the conditions no longer changes the result",
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// kept keeps what a test allocates from being left out by the compiler.
+// kept prevents the compiler from removing the allocations of a test.
 var kept []byte
 
 func TestCost(t *testing.T) {

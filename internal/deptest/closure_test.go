@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// budgets is how many packages outside the standard library and outside this
-// module an import may cost. Each number is the cost of the intended
-// imports plus a small margin: 61 for metav1 (63 with unstructured), 526 for
-// controller-runtime's client.
+// budgets returns how many packages outside the standard library and this module an import may add. Each number is the
+// cost of the intended imports plus a small margin: 61 for metav1 (63 with unstructured), 526 for controller-runtime's
+// client.
 func budgets() map[string]int {
 	return map[string]int{
 		"naming":                    4,
@@ -67,7 +66,8 @@ func TestClosureBudgets(t *testing.T) {
 	}
 }
 
-// foreignDeps returns what pkg costs, itself included when it is not ours.
+// foreignDeps returns the packages of other modules that importing pkg adds, including pkg itself if it is of another
+// module.
 func foreignDeps(all map[string]listed, pkg listed) []string {
 	var foreign []string
 
@@ -80,8 +80,8 @@ func foreignDeps(all map[string]listed, pkg listed) []string {
 	return foreign
 }
 
-// TestOnlyListedPackagesImportTheManager keeps controller-runtime's machinery out of what a
-// library user imports for anything but a controller.
+// TestOnlyListedPackagesImportTheManager checks that only packages for controllers depend on controller-runtime's
+// manager.
 func TestOnlyListedPackagesImportTheManager(t *testing.T) {
 	t.Parallel()
 
@@ -107,7 +107,7 @@ func TestOnlyListedPackagesImportTheManager(t *testing.T) {
 	}
 }
 
-// TestOnlyTheKitImportsCEL keeps the API server's libraries for schemas, and the CEL that they bring, out of every operator.
+// TestOnlyTheKitImportsCEL checks that operators do not depend on the API server's libraries for schemas and their CEL.
 func TestOnlyTheKitImportsCEL(t *testing.T) {
 	t.Parallel()
 
@@ -137,8 +137,8 @@ func TestOnlyTheKitImportsCEL(t *testing.T) {
 	}
 }
 
-// TestProductionCodeImportsNoTestLibrary: a matcher in a library package costs
-// every user of it the assertion library.
+// TestProductionCodeImportsNoTestLibrary checks that no library package depends on an assertion library, which every
+// user would get.
 func TestProductionCodeImportsNoTestLibrary(t *testing.T) {
 	t.Parallel()
 

@@ -38,7 +38,7 @@ func TestEveryPackageIsDocumented(t *testing.T) {
 	}
 }
 
-// checkPackageComment wants one package comment, in doc.go.
+// checkPackageComment checks that the only package comment is in doc.go.
 func checkPackageComment(t *testing.T, pkg listed) {
 	t.Helper()
 
@@ -59,7 +59,7 @@ func checkPackageComment(t *testing.T, pkg listed) {
 	}
 }
 
-// checkOutside reports examples of a public package that import an internal one: no user can compile them.
+// checkOutside checks that the examples of a public package import no internal package, which users could not import.
 func checkOutside(t *testing.T, pkg listed, name string, file *ast.File) {
 	t.Helper()
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// layers reports which packages of ours each package may import. A package that
-// is missing here may import none, so a new one has to be added.
+// layers returns the packages of this module that each package may import. A missing package may import none, so a new
+// package must be added.
 func layers() map[string][]string {
 	const loop, problem = "reconcile/internal/pipeline", "routing/internal/problem"
 	const fresh = "reconcile/internal/freshness"
@@ -139,8 +139,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestExamplesImportNoInternals: an example is what a user could write. The
-// compiler does not stop a nested module below our path.
+// TestExamplesImportNoInternals checks that examples import only what users can import. The compiler does not check
+// this, because the nested module is below the path of the library.
 func TestExamplesImportNoInternals(t *testing.T) {
 	t.Parallel()
 
@@ -159,7 +159,7 @@ func TestExamplesImportNoInternals(t *testing.T) {
 	}
 }
 
-// TestPackageNames keeps out the names that say nothing.
+// TestPackageNames rejects package names that describe nothing.
 func TestPackageNames(t *testing.T) {
 	t.Parallel()
 
@@ -172,8 +172,7 @@ func TestPackageNames(t *testing.T) {
 	}
 }
 
-// TestLibraryRequirements: what the library module requires directly, every
-// user gets.
+// TestLibraryRequirements checks the list of modules that the library requires directly, because every user gets them.
 func TestLibraryRequirements(t *testing.T) {
 	t.Parallel()
 
@@ -184,18 +183,18 @@ func TestLibraryRequirements(t *testing.T) {
 		"github.com/onsi/ginkgo/v2",
 		"github.com/onsi/gomega",
 		"github.com/prometheus/client_golang",
-		"go.uber.org/zap",                // a lock around the log; in the graph through controller-runtime
+		"go.uber.org/zap",                // the log uses its locked writer; already required by controller-runtime
 		"go.opentelemetry.io/otel",       // attributes and status codes of spans
-		"go.opentelemetry.io/otel/trace", // the API of spans alone, which controller-runtime has in its module graph; no SDK
+		"go.opentelemetry.io/otel/trace", // only the tracing API, which controller-runtime requires; no SDK
 		"go.yaml.in/yaml/v3",
-		"golang.org/x/time", // rates of calls outside of the cluster; in the graph through client-go
+		"golang.org/x/time", // rate limits of calls outside the cluster; already required by client-go
 		"k8s.io/api",
 		"k8s.io/apiextensions-apiserver",
 		"k8s.io/apimachinery",
-		"k8s.io/apiserver", // schemas and CEL of the fake world of reconciletest, which TestOnlyTheKitImportsCEL keeps out of operators
+		"k8s.io/apiserver", // schemas and CEL of the fake API server of reconciletest; TestOnlyTheKitImportsCEL keeps them out of operators
 		"k8s.io/client-go",
 		"k8s.io/klog/v2",
-		"k8s.io/kube-openapi", // schemas of the fake world of reconciletest; in the graph through apimachinery
+		"k8s.io/kube-openapi", // schemas of the fake API server of reconciletest; already required by apimachinery
 		"k8s.io/utils",
 		"sigs.k8s.io/controller-runtime",
 		"sigs.k8s.io/gateway-api",

@@ -15,7 +15,7 @@ import (
 
 const modulePath = "github.com/reconcilekit/reconcilekit"
 
-// listed is what `go list` says about one package.
+// listed is the output of `go list` for one package.
 type listed struct {
 	ImportPath, Dir, Name     string
 	Standard                  bool
@@ -24,7 +24,7 @@ type listed struct {
 	TestImports, XTestImports []string
 }
 
-// ours returns the path of p below the module, or false for other modules.
+// ours returns the path relative to the module, or false for other modules.
 func ours(importPath string) (string, bool) {
 	if importPath == modulePath {
 		return ".", true
@@ -49,8 +49,7 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// library lists the packages of the library module with everything they
-// depend on, once for all tests.
+// library lists the packages of the library module and their dependencies, once for all tests.
 var library = sync.OnceValues(func() (map[string]listed, error) {
 	return list(filepath.Join("..", ".."), "-deps", "./...")
 })
@@ -66,7 +65,7 @@ func packages(t *testing.T) map[string]listed {
 	return found
 }
 
-// list runs `go list -json` in a module and returns packages by import path.
+// list runs `go list -json` in a module and returns the packages by import path.
 func list(dir string, args ...string) (map[string]listed, error) {
 	if err := open(dir); err != nil {
 		return nil, err
@@ -100,8 +99,8 @@ func list(dir string, args ...string) (map[string]listed, error) {
 	}
 }
 
-// open reads the folders below dir, because Go's test cache notices only what
-// the test itself reads, not what the go command reads for it.
+// open reads the folders below dir, because Go's test cache tracks only the files that the test itself opens, not those
+// that the go command opens.
 func open(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && path != dir && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "bin") {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPages holds the written pages to the tree: a link leads somewhere, and Go
-// code in README.md and docs/testing.md is code of a file that compiles.
+// TestPages checks that the links of hand-written pages work, and that Go code in README.md and docs/testing.md is code
+// of a file that compiles.
 func TestPages(t *testing.T) {
 	t.Parallel()
 
@@ -61,7 +61,7 @@ func checkLinks(t *testing.T, page, text string) {
 	}
 }
 
-// checkSnippets wants each Go block of a page inside one Go file, as it is.
+// checkSnippets checks that each Go block of a page occurs unchanged in one Go file.
 func checkSnippets(t *testing.T, page, text string, sources []string) {
 	t.Helper()
 
@@ -77,7 +77,7 @@ func checkSnippets(t *testing.T, page, text string, sources []string) {
 	}
 }
 
-// goSources reads the Go files that a page may quote.
+// goSources returns the Go files that a page may quote.
 func goSources(t *testing.T, base string) []string {
 	t.Helper()
 

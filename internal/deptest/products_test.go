@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// products matches names of the products in the examples, and of the projects
-// that they use. The library must not contain them: product-specific values are
-// inputs.
+// products matches the names of the products in the examples and of the projects that they use. The library must not
+// contain them: product-specific values are inputs.
 var products = regexp.MustCompile(`(?i)\b(aim|aimservices?|eai\.amd|maas|opendatahub|modelmesh|model[-_ ]?registry|trustyai|` +
 	`kserve|inferenceservices?|servingruntimes?|kuadrant|istio|kueue|openshift|rhoai|integreatly)\b`)
 

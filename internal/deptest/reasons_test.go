@@ -19,10 +19,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/health"
 )
 
-// reason is a constant that stands as a reason in conditions, events, the log or explanations.
+// reason is a constant used as a reason in conditions, events, log lines or explanations.
 type reason struct{ value, meaning, from string }
 
-// TestReasonsPage keeps docs/reasons.md equal to the constants of the code; UPDATE_GOLDEN=1 writes it.
+// TestReasonsPage checks that docs/reasons.md lists the constants of the code; UPDATE_GOLDEN=1 writes the page.
 func TestReasonsPage(t *testing.T) {
 	t.Parallel()
 
@@ -62,7 +62,8 @@ func TestReasonsPage(t *testing.T) {
 	}
 }
 
-// TestOperationsPage: docs/operations.md has every condition, every name that is written into metadata, every reason that an event alone has, and every category.
+// TestOperationsPage checks that docs/operations.md lists every condition, every name that is written into metadata,
+// every reason that only events have, and every category.
 func TestOperationsPage(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +83,7 @@ func TestOperationsPage(t *testing.T) {
 	}
 
 	for _, r := range reasons(t, base) {
-		// Who refused and what failed: what a person looks up first.
+		// Rejections and failures are what users look up first.
 		if r.from == "health" && !strings.HasSuffix(r.value, "Valid") && r.value != "Reachable" {
 			productNames = append(productNames, r.value)
 		}
@@ -93,7 +94,7 @@ func TestOperationsPage(t *testing.T) {
 		t.Errorf("found %d names of labels, annotations, finalizers and field managers, want at least %d: %q", len(names), leastNames, names)
 	}
 	for _, name := range names {
-		if name != "reconcilekit.dev/controller-uid" && !strings.Contains(string(text), name) { // an index is on no object
+		if name != "reconcilekit.dev/controller-uid" && !strings.Contains(string(text), name) { // an index is not stored in objects
 			t.Errorf("docs/operations.md does not have %s", name)
 		}
 	}
@@ -107,8 +108,8 @@ func TestOperationsPage(t *testing.T) {
 
 const leastNames = 14
 
-// persisted are the names that the loop and the engine write into metadata: of labels, annotations and finalizers with their domain or from the slash
-// that follows a domain, and what is added to a field manager from the colon.
+// persisted returns the names that the loop and the engine write into metadata: labels, annotations and finalizers with
+// their domain or from the slash after a domain, and suffixes of field managers from the colon.
 func persisted(t *testing.T, base string) (found []string) {
 	t.Helper()
 
@@ -143,11 +144,11 @@ func persisted(t *testing.T, base string) (found []string) {
 
 var (
 	reasonName = regexp.MustCompile(`^(?i:reason)[A-Z]`)
-	// subject is how the comment of a constant begins.
+	// subject matches the start of a constant's comment.
 	subject = regexp.MustCompile(`^(?i:reason)\w+(?: stands for| reports that| announces that| announces| is the reason of| is the reason for|:) `)
 )
 
-// reasons are the constants whose name begins with "reason", in order, each once for each package.
+// reasons returns the constants whose name starts with "reason", in order, once per package.
 func reasons(t *testing.T, base string) []reason {
 	t.Helper()
 
@@ -220,7 +221,7 @@ func reasonsOf(file *ast.File, from string) (found []reason) {
 	return found
 }
 
-// meaning is a comment without its subject, in one line.
+// meaning returns a comment on one line, without its subject.
 func meaning(doc *ast.CommentGroup) string {
 	text := strings.Join(strings.Fields(doc.Text()), " ")
 	text = strings.TrimSuffix(subject.ReplaceAllString(text, ""), ".")

@@ -24,7 +24,7 @@ func of(t *testing.T, value any) fingerprint.Sum {
 	return sum
 }
 
-// TestDifferentValuesDiffer holds values against each other that a careless encoding takes for the same.
+// TestDifferentValuesDiffer compares pairs of values that a careless encoding would not distinguish.
 func TestDifferentValuesDiffer(t *testing.T) {
 	t.Parallel()
 	type (
@@ -102,7 +102,7 @@ func TestDifferentValuesDiffer(t *testing.T) {
 	}
 }
 
-// TestUnsupportedValues names values whose equality cannot be read from them.
+// TestUnsupportedValues checks that a type whose values cannot be compared by content has no fingerprint.
 func TestUnsupportedValues(t *testing.T) {
 	t.Parallel()
 	type loop struct{ next *loop }
@@ -124,7 +124,8 @@ func TestUnsupportedValues(t *testing.T) {
 	}
 }
 
-// TestRandomValues draws objects: a copy has the same fingerprint, and another object has it if and only if it is deeply equal.
+// TestRandomValues checks random objects: a copy has the same fingerprint, and another object has it exactly if it is
+// deeply equal.
 func TestRandomValues(t *testing.T) {
 	t.Parallel()
 	seed := time.Now().UnixNano()
@@ -143,7 +144,7 @@ func TestRandomValues(t *testing.T) {
 	}
 }
 
-// fill draws the fields of a value, to a depth.
+// fill sets the fields of a value to random values, down to a depth.
 func fill(random *rand.Rand, v reflect.Value, depth int) {
 	if depth == 0 || !v.CanSet() {
 		return
@@ -179,7 +180,7 @@ func fill(random *rand.Rand, v reflect.Value, depth int) {
 	}
 }
 
-// change changes a value somewhere and returns where.
+// change changes a random field of a value and returns its path.
 func change(random *rand.Rand, v reflect.Value, path string) string {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -214,7 +215,8 @@ func change(random *rand.Rand, v reflect.Value, path string) string {
 	return path
 }
 
-// TestIsIndependentOfCalls checks that nothing of a value is in the fingerprint of the next one, which is made in the same places.
+// TestIsIndependentOfCalls checks that the memory that fingerprints reuse does not carry content from one value to the
+// next.
 func TestIsIndependentOfCalls(t *testing.T) {
 	list := func(names ...corev1.ResourceName) corev1.ResourceList {
 		out := corev1.ResourceList{}
@@ -233,7 +235,7 @@ func TestIsIndependentOfCalls(t *testing.T) {
 	}
 }
 
-// TestAllocations keeps the cost of what is asked for in every pass.
+// TestAllocations limits the allocations of a fingerprint, which every reconciliation computes.
 func TestAllocations(t *testing.T) {
 	pod := &corev1.Pod{}
 	pod.Labels = map[string]string{"a": "b", "c": "d"}

@@ -52,7 +52,8 @@ func ExampleDiff() {
 	// map[phase:Running]
 }
 
-// FuzzMerge checks that merging the difference into the one gives the other, save for nulls, which no merge patch can store.
+// FuzzMerge checks that merging the difference into the first value gives the second, except for nulls, which a merge
+// patch cannot set.
 func FuzzMerge(f *testing.F) {
 	f.Add(`{"a":1,"b":{"c":[1]}}`, `{"b":{"c":[2],"d":{}}}`)
 	f.Fuzz(func(t *testing.T, before, after string) {
@@ -79,5 +80,5 @@ func nulls(value any) bool {
 			}
 		}
 	}
-	return false // lists are taken as they are
+	return false // lists are replaced as they are
 }

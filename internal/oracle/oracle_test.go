@@ -23,12 +23,12 @@ import (
 	"github.com/reconcilekit/reconcilekit/internal/widget"
 )
 
-// The variables of a search. hack/prove.sh sets them.
+// Environment variables of a search. hack/prove.sh sets them.
 const (
-	envCases    = "ORACLE_CASES"    // the number of cases
-	envSeed     = "ORACLE_SEED"     // the seed; that of the day by default
+	envCases    = "ORACLE_CASES"    // number of cases
+	envSeed     = "ORACLE_SEED"     // seed; the default is that of the day
 	envSequence = "ORACLE_SEQUENCE" // the only sequence to run
-	envKeep     = "ORACLE_KEEP"     // go on after a failure
+	envKeep     = "ORACLE_KEEP"     // continue after a failure
 )
 
 // A plain test run ends after sampleCases, or after sampleTime on a busy machine.
@@ -79,7 +79,7 @@ func TestUnchangedIsTrue(t *testing.T) {
 	t.Logf("seed %d, %s\n%s", seed, time.Since(search.started).Round(time.Second), o.Tally)
 }
 
-// start starts an API server that need not survive a crash.
+// start starts an API server without durable storage.
 func start(t *testing.T) *rest.Config {
 	t.Helper()
 	gateway, err := build.Import("sigs.k8s.io/gateway-api/apis/v1", ".", build.FindOnly)
@@ -107,13 +107,13 @@ func start(t *testing.T) *rest.Config {
 	return config
 }
 
-// search runs sequences until there are enough cases.
+// search runs sequences until it has enough cases.
 type search struct {
 	t       *testing.T
 	oracle  *oracle.Oracle
 	cases   int
 	started time.Time
-	most    time.Duration // how long to go on; 0 is no limit
+	most    time.Duration // time limit; 0: none
 	next    atomic.Int64
 	failed  atomic.Bool
 	report  sync.Mutex
@@ -134,7 +134,7 @@ func (s *search) run(ctx context.Context) {
 	close(done)
 }
 
-// more reports whether to run another sequence.
+// more returns true if another sequence is needed.
 func (s *search) more() bool {
 	if s.failed.Load() && os.Getenv(envKeep) == "" {
 		return false

@@ -1,4 +1,4 @@
-package oracle //nolint:testpackage // the parts have no use outside
+package oracle //nolint:testpackage // the parts are internal
 
 import (
 	"slices"

@@ -29,7 +29,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestBuiltIn: the plural of a built-in kind is that of apimachinery, which is right for them.
+// TestBuiltIn checks that the plural of a built-in kind equals that of apimachinery, which is correct for built-in
+// kinds.
 func TestBuiltIn(t *testing.T) {
 	t.Parallel()
 	for gvk := range clientgoscheme.Scheme.AllKnownTypes() {

@@ -33,7 +33,8 @@ func Example() {
 	// 1
 }
 
-// TestBudget checks that what was asked for longest ago goes first, and that a value that is put again counts once.
+// TestBudget checks that the least recently used value is removed first, and that a value that is stored twice counts
+// once.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	const size, budget = 10, 30
@@ -61,7 +62,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestForget checks that only the value that is meant goes.
+// TestForget checks that only the given value is removed.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	var r recent.Values[string]

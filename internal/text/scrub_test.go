@@ -52,7 +52,8 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// TestScrubForms checks that no form of a credential gets through. Each text has the credential hunter2, or one given.
+// TestScrubForms checks that every form of a credential is removed. Each text contains the credential hunter2 or the
+// given one.
 func TestScrubForms(t *testing.T) {
 	t.Parallel()
 	const long = "Zk3vQ9xT1mW8pR4sY7uB2nC6dF5gH0jL"
@@ -95,7 +96,7 @@ func TestScrubForms(t *testing.T) {
 	}
 }
 
-// TestScrubKeeps checks that texts without a credential stay as they are.
+// TestScrubKeeps checks that texts without a credential are unchanged.
 func TestScrubKeeps(t *testing.T) {
 	t.Parallel()
 	for _, benign := range []string{
@@ -116,7 +117,7 @@ func TestScrubKeeps(t *testing.T) {
 	}
 }
 
-// FuzzScrub checks that a password in a URL never gets through and that scrubbing twice changes nothing.
+// FuzzScrub checks that a password in a URL is always removed, and that scrubbing is idempotent.
 func FuzzScrub(f *testing.F) {
 	f.Add("dial ", "user", "hunter2")
 	f.Fuzz(func(t *testing.T, around, user, password string) {

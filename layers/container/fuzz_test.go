@@ -8,7 +8,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/layers/container"
 )
 
-// FuzzEnv: whatever texts are merged, each name appears once, and the more specific one wins unless both are JSON objects.
+// FuzzEnv checks that each merged name appears once, and that the more specific value takes precedence unless both are
+// JSON objects.
 func FuzzEnv(f *testing.F) {
 	f.Add("A", `{"a":1}`, "A", `{"b":2}`)
 	f.Add("A", "x", "B", "{")

@@ -9,8 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/layers/podtemplate"
 )
 
-// FuzzCompose: whatever the names are, the arguments stay as they are, a second composition gives the same, and without an error
-// every container, volume and mount path appears once.
+// FuzzCompose checks that the arguments are unchanged, that a second composition has the same result, and that without
+// an error every container, volume and mount path appears once.
 func FuzzCompose(f *testing.F) {
 	f.Add("server", "data", "/data", "X")
 	f.Add("init", "v", "/data/.", "")
@@ -51,7 +51,7 @@ func FuzzCompose(f *testing.F) {
 	})
 }
 
-// scribble changes all that a template could share with what it was made from.
+// scribble changes everything that a template could share with its inputs.
 func scribble(t *corev1.PodTemplateSpec) {
 	for key := range t.Labels {
 		t.Labels[key] = "scribbled"

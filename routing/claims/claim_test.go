@@ -77,7 +77,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestTenants: owners of different namespaces must not take each other's requests.
+// TestTenants checks that owners of different namespaces cannot take each other's requests.
 func TestTenants(t *testing.T) {
 	t.Parallel()
 	expression := gatewayv1.PathMatchRegularExpression
@@ -156,7 +156,7 @@ func TestDecideRank(t *testing.T) {
 	}
 }
 
-// TestDecideChain: the claim between two others loses to the older one and so takes nothing from the younger.
+// TestDecideChain checks that a claim that loses to an older one does not win over a younger one.
 func TestDecideChain(t *testing.T) {
 	t.Parallel()
 	hosts := func(hosts ...string) func(*claims.Claim) { return func(c *claims.Claim) { c.Hosts = hosts } }

@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/claims"
 )
 
-// FuzzDecide: the outcome depends on the set of claims alone, no two standing claims of different owners overlap, and each
-// loser lost to an older claim that stands.
+// FuzzDecide checks that the result depends only on the set of claims, that no two winning claims of different owners
+// conflict, and that each losing claim conflicts with an older winning claim.
 func FuzzDecide(f *testing.F) {
 	f.Add(uint64(1), uint8(4))
 	f.Add(uint64(99), uint8(40))
@@ -56,7 +56,7 @@ func checkDecisions(t *testing.T, decisions claims.Decisions) {
 	}
 }
 
-// rivals is the rule of Decide in another form: by trying concrete requests.
+// rivals reimplements the rule of Decide by trying concrete requests.
 func rivals(young, old claims.Claim) bool {
 	if young.Owner.UID == old.Owner.UID || young.Parent != old.Parent ||
 		young.Listener != "" && old.Listener != "" && young.Listener != old.Listener || !shareHost(young.Hosts, old.Hosts) {
@@ -68,7 +68,7 @@ func rivals(young, old claims.Claim) bool {
 	return young.Owner.Namespace != old.Owner.Namespace && takesRequest(young, old)
 }
 
-// takesRequest reports whether a gateway sends some request to the younger claim that the older one matches, too.
+// takesRequest returns true if a gateway sends some request to the younger claim although the older one matches it, too.
 func takesRequest(young, old claims.Claim) bool {
 	for _, host := range []string{"a.test", "b.test", "x.a.test", "y.x.a.test", "elsewhere.example"} {
 		for _, path := range []string{"/", "/a", "/a/", "/a/b", "/a/b/c", "/other"} {
@@ -80,8 +80,8 @@ func takesRequest(young, old claims.Claim) bool {
 	return false
 }
 
-// rankOf is the precedence of a claim for a request: length of the host, exact before prefix, length of the path. It is nil
-// where the claim does not match.
+// rankOf returns the precedence of a claim for a request: length of the host, exact before prefix, length of the path.
+// It returns nil if the claim does not match.
 func rankOf(c claims.Claim, host, path string) []int {
 	longest := -1
 	for _, pattern := range c.Hosts {

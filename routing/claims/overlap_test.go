@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/claims"
 )
 
-// TestOf holds what a route claims where the API gives defaults.
+// TestOf checks the claims of a route, with the defaults of the API.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	owner := &metav1.ObjectMeta{Namespace: "team-a", Name: "shop", UID: "1", CreationTimestamp: metav1.NewTime(time.Unix(5, 0))}
@@ -51,7 +51,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestDecisionsName holds the words about a claim, which stand in conditions.
+// TestDecisionsName checks the description of a claim in conditions.
 func TestDecisionsName(t *testing.T) {
 	t.Parallel()
 	claim := func(name string, second int64, hosts ...string) claims.Claim {

@@ -47,8 +47,8 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkReference is what a path of three expressions costs when each pass compiles and runs them by jsonpath, without
-// anything else that rendering does: the figure to hold BenchmarkRender/mixed against, in the same run.
+// BenchmarkReference measures a path of three expressions compiled and evaluated by the jsonpath package in each
+// reconciliation, without the other steps of rendering. Compare BenchmarkRender/mixed with it, in the same run.
 func BenchmarkReference(b *testing.B) {
 	object := newWidget()
 	b.ReportAllocs()
@@ -65,7 +65,7 @@ func BenchmarkReference(b *testing.B) {
 	}
 }
 
-// BenchmarkHostile is what templates cost that ask for as much as they can, on an object as large as the API server accepts.
+// BenchmarkHostile measures the most expensive templates on an object of the largest size that the API server accepts.
 func BenchmarkHostile(b *testing.B) {
 	object := newLargeWidget()
 	for name, template := range hostileTemplates() {

@@ -14,7 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// newLargeWidget is as large as the API server accepts: a list of 3,000 entries, and texts of 256 KiB.
+// newLargeWidget returns an object of the largest size that the API server accepts: a list of 3,000 entries, and texts
+// of 256 KiB.
 func newLargeWidget() *widget {
 	w := newWidget()
 	for i := range 3000 {
@@ -27,7 +28,7 @@ func newLargeWidget() *widget {
 	return w
 }
 
-// hostileTemplates each ask for a lot in few words.
+// hostileTemplates returns short templates that are expensive to evaluate.
 func hostileTemplates() map[string]string {
 	stars := func(n int) string { return "['" + strings.Repeat("*','", n-1) + "*']" }
 	return map[string]string{
@@ -54,8 +55,7 @@ func hostileTemplates() map[string]string {
 	}
 }
 
-// TestBudget: whatever a template asks for, the answer takes no more steps than the budget, and a template that is
-// refused for a limit is told which.
+// TestBudget checks that rendering takes no more steps than the budget, and that the error names the exceeded limit.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	for name, template := range hostileTemplates() {
@@ -77,7 +77,7 @@ func TestBudget(t *testing.T) {
 					allowed = pathtemplate.DefaultSteps
 				}
 				if steps > allowed {
-					t.Errorf("%+v: %d steps are spent", budget, steps)
+					t.Errorf("%+v: took %d steps", budget, steps)
 				}
 				if limit != nil && !strings.Contains(limit.Error(), "limit") {
 					t.Errorf("%+v: %q does not name the limit", budget, limit)
@@ -113,7 +113,7 @@ func TestBudgetErrors(t *testing.T) {
 	}
 }
 
-// nested is a map in a map, many levels deep.
+// nested returns nested maps with the given number of levels.
 func nested(levels int) map[string]any {
 	object := map[string]any{"last": "x"}
 	for range levels {
@@ -134,7 +134,7 @@ func TestBudgetDepth(t *testing.T) {
 	}
 }
 
-// TestBudgetAllowsUsualTemplates: what paths are made of takes a small part of the budget, on a large object too.
+// TestBudgetAllowsUsualTemplates checks that usual paths need only a small part of the budget, even on a large object.
 func TestBudgetAllowsUsualTemplates(t *testing.T) {
 	t.Parallel()
 	const template = `/{.metadata.namespace}/{.metadata.labels['team']}/{.spec.count}/{.spec.env[17].name}/{.spec.env[?(@.name=="NAME_99")].name}`
@@ -149,7 +149,7 @@ func TestBudgetAllowsUsualTemplates(t *testing.T) {
 	}
 }
 
-// FuzzBudget: no template takes more than its budget.
+// FuzzBudget checks that no template exceeds its budget.
 func FuzzBudget(f *testing.F) {
 	for _, template := range hostileTemplates() {
 		f.Add(template, 0)
@@ -169,7 +169,7 @@ func FuzzBudget(f *testing.F) {
 	})
 }
 
-// FuzzEvaluate: an expression finds what kubectl's evaluator finds, or fails where that fails.
+// FuzzEvaluate checks that an expression has the same result as in kubectl's evaluator, or fails in both.
 func FuzzEvaluate(f *testing.F) {
 	for _, seed := range []string{
 		".spec.env[*].name", "..name", ".*", "..", ".metadata['name','namespace']", ".spec.env[0:2].value", ".spec.env[-1].name",
@@ -181,14 +181,14 @@ func FuzzEvaluate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		w := newWidget()
-		w.Spec.Since = w.CreationTimestamp // no time zone to descend into
-		w.Spec.Embedded = nil              // embedded pointers are followed here, as encoding/json does
+		w.Spec.Since = w.CreationTimestamp // a zero time, without a time zone that a descent would reach
+		w.Spec.Embedded = nil              // this package follows embedded pointers, as encoding/json does
 		here, kubectl, limited := pathtemplate.Find(text, w)
 		if limited || here == kubectl {
 			return
 		}
 		if strings.Contains(text, "?(") && strings.Contains(text, "[") && here != "error" {
-			return // kubectl takes a failed index in a filter for a value that is there
+			return // kubectl treats a failed index in a filter as an existing value
 		}
 		t.Errorf("{%s} finds\n%s, kubectl\n%s", text, here, kubectl)
 	})

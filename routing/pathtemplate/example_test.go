@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// shop stands for the custom resource of an operator; any API type does.
+// shop returns an example custom resource; any API type can be used.
 func shop() *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
@@ -37,7 +37,7 @@ func ExampleParse() {
 	// PathTemplateInvalid: spec.path "/{.metadata.name": the brace at byte 2 is not closed: expressions look like {.metadata.name}, a literal brace like \{
 }
 
-// renderShop parses a template and renders it; a controller that keeps a Cache does the same.
+// renderShop parses and renders a template; a controller with a Cache does the same.
 func renderShop(template string, o pathtemplate.Options) (string, error) {
 	parsed, err := pathtemplate.Parse(template, o)
 	if err != nil {
@@ -65,8 +65,8 @@ func ExampleTemplate_Render() {
 }
 
 func ExampleCache() {
-	var cache pathtemplate.Cache // one for the life of the controller
-	for range 2 {                // the second pass compiles nothing
+	var cache pathtemplate.Cache // one per controller
+	for range 2 {                // the second iteration compiles nothing
 		fmt.Println(renderShop("/{.metadata.name}", pathtemplate.Options{Cache: &cache}))
 	}
 	// Output:

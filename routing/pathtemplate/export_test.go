@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// Spent renders a template and returns how many steps that took, and the limit that it exceeded, if it did.
+// Spent renders a template. It returns the number of steps, and the exceeded limit, if any.
 func Spent(template string, object any, o Options) (steps int, limit error) {
 	compiled, err := compilePath(template, false)
 	if err != nil {
@@ -24,8 +24,8 @@ func Spent(template string, object any, o Options) (steps int, limit error) {
 	return spent.steps, spent.limit
 }
 
-// Find evaluates an expression here and by kubectl's evaluator, and returns what both found, as text. Limited means
-// that the budget ended the evaluation.
+// Find evaluates an expression with this package and with kubectl's evaluator, and returns both results as text. Limited
+// says that the budget ended the evaluation.
 func Find(text string, object any) (here, kubectl string, limited bool) {
 	root, err := compileQuery(text)
 	if err != nil {
@@ -52,7 +52,7 @@ func Find(text string, object any) (here, kubectl string, limited bool) {
 	return here, kubectl, false
 }
 
-// printed writes values, in any order, or that there is an error: the words of errors may differ.
+// printed formats values in sorted order, or the fact that there is an error, because the texts of errors may differ.
 func printed(find func() ([]reflect.Value, error)) (text string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -70,5 +70,5 @@ func printed(find func() ([]reflect.Value, error)) (text string) {
 	return fmt.Sprint(counts)
 }
 
-// DefaultSteps is the budget where none is given.
+// DefaultSteps is the default budget.
 const DefaultSteps = defaultSteps

@@ -9,8 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// FuzzRender: whatever a user writes, the outcome is a clear error or a path that an HTTPRoute may have; it is the same again
-// and through the cache, and rendering a result as a template changes nothing.
+// FuzzRender checks that each template gives an error or a path that is valid in an HTTPRoute, that the result is
+// repeatable with and without the cache, and that a rendered path is unchanged when rendered as a template.
 func FuzzRender(f *testing.F) {
 	for _, seed := range []string{
 		"/{.metadata.namespace}/{.metadata.name}", "/{.metadata.annotations['k']}/x", "/{.spec.text}", `/\{a\}`, "/a/../b", "/%2e%2e",
@@ -52,7 +52,8 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// FuzzNames: following names gives what JSONPath gives. "@" is the object itself and makes the same path a query.
+// FuzzNames compares the fast path for plain field names with JSONPath. "@" is the object itself and forces the JSONPath
+// evaluation of the same path.
 func FuzzNames(f *testing.F) {
 	for _, seed := range []string{
 		"spec.text", "spec.count", "spec.nothing", "spec.nothing.x", "metadata.labels.team", "metadata.nope", "Spec.Text", "spec.embedded",

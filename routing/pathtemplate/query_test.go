@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// inventory is an object as a client without Go types has it.
+// inventory is an object as a client without Go types decodes it.
 const inventory = `{
 	"kind": "Shop",
 	"spec": {
@@ -21,7 +21,7 @@ const inventory = `{
 	}
 }`
 
-// TestExpressions holds what an expression gives, and that kubectl's evaluator finds the same.
+// TestExpressions checks the result of each expression, and that kubectl's evaluator has the same.
 func TestExpressions(t *testing.T) {
 	t.Parallel()
 	object := map[string]any{}

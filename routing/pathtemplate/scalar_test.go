@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/pathtemplate"
 )
 
-// unwritable cannot be written as JSON; garbled writes what is none.
+// unwritable returns an error when encoded as JSON; garbled encodes to invalid JSON.
 type (
 	unwritable struct{}
 	garbled    struct{}
@@ -29,7 +29,7 @@ func (*nothing) MarshalJSON() ([]byte, error)   { return []byte("null"), nil }
 func (listed) MarshalJSON() ([]byte, error)     { return []byte("[1]"), nil }
 func (truth) MarshalJSON() ([]byte, error)      { return []byte("true"), nil }
 
-// TestValues holds the text of values of every kind that an object may have.
+// TestValues checks the text of values of every kind that an object may contain.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.FixedZone("X", 3600))
@@ -77,7 +77,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestSegments holds what becomes of the text of a segment, as a DNS label and encoded.
+// TestSegments checks the conversion of the text of a segment, to a DNS label and percent-encoded.
 func TestSegments(t *testing.T) {
 	t.Parallel()
 	const refused = ""
@@ -90,7 +90,7 @@ func TestSegments(t *testing.T) {
 		"-a-":             {"/a", "/-a-"},
 		"1.0":             {"/1-0", "/1.0"},
 		"é":               {refused, "/%C3%A9"},
-		"\u212Aelvin":     {"/kelvin", "/%E2%84%AAelvin"}, // the Kelvin sign is a k in lower case
+		"\u212Aelvin":     {"/kelvin", "/%E2%84%AAelvin"}, // the Kelvin sign becomes k in lower case
 		"a\xffb":          {"/a-b", "/a%FFb"},
 		"~user":           {"/user", "/~user"},
 		"a:b@c,d;e=f":     {"/a-b-c-d-e-f", "/a:b@c,d;e=f"},
@@ -120,7 +120,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestEncodedLiterals: what a template encodes itself comes out in one form.
+// TestEncodedLiterals checks that percent-encoded literals of a template are normalized.
 func TestEncodedLiterals(t *testing.T) {
 	t.Parallel()
 	for template, test := range map[string]struct{ want, wantErr string }{

@@ -63,7 +63,7 @@ func newWidget() *widget {
 	return w
 }
 
-// render parses a template and renders it.
+// render parses and renders a template.
 func render(template string, object any, o pathtemplate.Options) (string, error) {
 	t, err := pathtemplate.Parse(template, o)
 	if err != nil {
@@ -166,7 +166,8 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// checkOutcome wants no error, or an InvalidSpec error with the reason whose message contains a text.
+// checkOutcome checks that there is no error, or an InvalidSpec error with the reason and a message that contains the
+// text.
 func checkOutcome(t *testing.T, err error, reason, want string) {
 	t.Helper()
 	if want == "" {
@@ -207,7 +208,7 @@ func TestRenderOtherObjects(t *testing.T) {
 	checkOutcome(t, err, reasonInvalid, "failed to evaluate")
 }
 
-// contentHolder has the method by which unstructured objects are known.
+// contentHolder has the method that identifies unstructured objects.
 type contentHolder map[string]any
 
 func (c contentHolder) UnstructuredContent() map[string]any { return c }
@@ -227,7 +228,7 @@ func TestCacheConcurrent(t *testing.T) {
 		})
 	}
 	group.Wait()
-	for i := range 3000 { // more templates than the cache holds
+	for i := range 3000 { // more templates than the capacity of the cache
 		if _, err := pathtemplate.Parse("/"+strings.Repeat("a", i%150+1)+"/{.metadata.name}", pathtemplate.Options{Cache: &cache}); err != nil {
 			t.Fatal(err)
 		}
@@ -257,11 +258,11 @@ func TestTemplateString(t *testing.T) {
 // crdPath is the pattern of the HTTPRoute CRD for exact and prefix paths.
 var crdPath = regexp.MustCompile(`^(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|[%][0-9a-fA-F]{2})+$`)
 
-// checkPath holds a rendered path against the rules of the HTTPRoute CRD and the promises of Render.
+// checkPath checks a rendered path against the rules of the HTTPRoute CRD and the documentation of Render.
 func checkPath(t *testing.T, path string, limit int) {
 	t.Helper()
 	if !strings.HasPrefix(path, "/") || !crdPath.MatchString(path) || len(path) > limit || path == "" {
-		t.Errorf("path %q breaks the pattern or the limit %d", path, limit)
+		t.Errorf("path %q does not match the pattern or exceeds the limit %d", path, limit)
 	}
 	for _, part := range []string{"//", "/./", "/../", "%2f", "%2F", "#"} {
 		if strings.Contains(path, part) {

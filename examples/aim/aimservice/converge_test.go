@@ -16,17 +16,17 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
 )
 
-// mode is one way to run a service.
+// mode is one configuration of a service.
 type mode struct {
 	name     string
 	service  func(*aimv1alpha1.AIMService)
 	change   func(*aimv1alpha1.AIMServiceSpec) // nil changes the replicas
-	given    []client.Object                   // nil is a model and a template for it
-	outlives []string                          // what is made for everybody stays when the service goes
-	more     []client.Object                   // services besides the first one
+	given    []client.Object                   // nil: a model and a template for it
+	outlives []string                          // shared objects that remain after the service is deleted
+	more     []client.Object                   // further services
 }
 
-// casesPerMode is how many of the 300 to 500 cases of a mode are drawn; RECONCILETEST_CASES=all runs them all.
+// casesPerMode is the number of sampled cases of each mode, of 300 to 500; RECONCILETEST_CASES=all runs all.
 const casesPerMode = 15
 
 const image = "ghcr.io/acme/chat:1.2"
@@ -97,12 +97,12 @@ func modes() []mode {
 	}
 }
 
-// made are the objects that stay when a model was made for a service: it and its template.
+// made returns the objects that remain after a model was created for a service: the model and its template.
 func made(model string) []string {
 	return []string{"AIMModel.aim.eai.amd.com default/" + model, "AIMServiceTemplate.aim.eai.amd.com default/" + model}
 }
 
-// candidates are a model with two templates and a node for one of them.
+// candidates returns a model with two templates, and a node that matches one of them.
 func candidates() []client.Object {
 	fast, slow := readyTemplate("", "fast", "m"), readyTemplate("", "slow", "m")
 	fast.Spec.Hardware = &aimv1alpha1.AIMHardwareRequirements{GPU: &aimv1alpha1.AIMGpuRequirements{Model: "MI300X", Requests: 2}}
@@ -150,7 +150,7 @@ func (m mode) system(t *testing.T) reconciletest.System {
 			}
 			m.change(spec)
 		},
-		// The service that a shared cache or model was made for is the one that came first.
+		// The service recorded in a shared cache or model is the first one that needed it, which differs between runs.
 		Normalise: func(o *unstructured.Unstructured) {
 			if shared := o.GetKind() == "AIMTemplateCache" || o.GetKind() == "AIMModel"; shared && len(m.more) > 0 {
 				unstructured.RemoveNestedField(o.Object, "metadata", "labels", "aim.eai.amd.com/service")
@@ -161,16 +161,17 @@ func (m mode) system(t *testing.T) reconciletest.System {
 		Outlives: m.outlives,
 		Accepted: []reconciletest.Acceptance{{
 			About:  "steady state: change of AIMServiceTemplate.aim.eai.amd.com default/t",
-			Reason: "the template that was derived while the user's template had another model remains, and both are valid choices",
+			Reason: "the template derived while the user's template had another model remains; both are valid choices",
 		}, {
 			About:  "steady state: change of AIMServiceTemplate.aim.eai.amd.com default/fast",
-			Reason: "a service keeps the template that it selected while the other one had another model",
+			Reason: "a service keeps the template selected while the other template had another model",
 		}},
 		Cases: casesPerMode,
 	}
 }
 
-// A service ends as it should whatever goes wrong on the way, in each of its modes.
+// TestConverges checks in each mode that a service reaches its desired state despite failing requests, restarts and
+// edits.
 func TestConverges(t *testing.T) {
 	for _, m := range modes() {
 		t.Run(m.name, func(t *testing.T) {

@@ -24,7 +24,8 @@ func in(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + "/" + name)}
 }
 
-// reader has copies of the objects, as the fake client writes into what it is given, and finds models by their image.
+// reader returns a fake client that finds models by image. It stores copies, because the fake client writes into the
+// objects that it receives.
 func reader(t *testing.T, objects ...client.Object) client.Reader {
 	t.Helper()
 	copies := make([]client.Object, len(objects))
@@ -58,7 +59,7 @@ func aModel(name, image string, status aimv1alpha1.AIMStatus, sources ...aimv1al
 	}
 }
 
-// TestModelOfAnImage: an image stands for the one model that has it, and for none of several.
+// TestModelOfAnImage checks that an image resolves to the only model with that image, and to none if several have it.
 func TestModelOfAnImage(t *testing.T) {
 	t.Parallel()
 	image := "registry.example/model:1"
@@ -82,13 +83,14 @@ func TestModelOfAnImage(t *testing.T) {
 				got = m.GetName()
 			}
 			if got != tc.want || !errors.Is(found.err, tc.err) || (found.ImageURI == image) != (name == "none") {
-				t.Errorf("got model %q, image to make one for %q, error %v; want %q, %v", got, found.ImageURI, found.err, tc.want, tc.err)
+				t.Errorf("got model %q, image of the model to create %q, error %v; want %q, %v", got, found.ImageURI, found.err, tc.want, tc.err)
 			}
 		})
 	}
 }
 
-// TestModelInUse: a service stays with its model while that is ready, whatever else its spec could mean by now.
+// TestModelInUse checks that a service keeps its model while the model is ready, even if its spec would now select
+// another one.
 func TestModelInUse(t *testing.T) {
 	t.Parallel()
 	wanted := "wanted"
@@ -104,7 +106,7 @@ func TestModelInUse(t *testing.T) {
 	}
 }
 
-// TestCustomModelOfAnotherEndpoint: weights of another S3 endpoint are other weights.
+// TestCustomModelOfAnotherEndpoint checks that a model with weights from another S3 endpoint is not reused.
 func TestCustomModelOfAnotherEndpoint(t *testing.T) {
 	t.Parallel()
 	source := func(endpoint string) aimv1alpha1.AIMModelSource {
@@ -134,7 +136,8 @@ func aCandidate(name string, change func(c *TemplateCandidate)) TemplateCandidat
 	return c
 }
 
-// TestChosenTemplate: what is not ready or not optimized is left out, and the namespace goes before the cluster.
+// TestChosenTemplate checks that templates that are not ready or not optimized are skipped, and that templates of the
+// namespace precede those of the cluster.
 func TestChosenTemplate(t *testing.T) {
 	t.Parallel()
 	plain := aCandidate("plain", func(*TemplateCandidate) {})
@@ -164,13 +167,14 @@ func TestChosenTemplate(t *testing.T) {
 				got = best.Name
 			}
 			if got != tc.want || equals != tc.equals {
-				t.Errorf("got %q, %d equally good; want %q, %d", got, equals, tc.want, tc.equals)
+				t.Errorf("got %q, %d tied; want %q, %d", got, equals, tc.want, tc.equals)
 			}
 		})
 	}
 }
 
-// TestTemplatesOfOthers: what was derived for a service is that service's, and no candidate for another one; what a model made is one.
+// TestTemplatesOfOthers checks that a template derived for one service is no candidate for another, while a template
+// created by a model is.
 func TestTemplatesOfOthers(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[string]bool{"AIMService": false, "AIMModel": true} {
@@ -184,7 +188,8 @@ func TestTemplatesOfOthers(t *testing.T) {
 	}
 }
 
-// TestDerivedTemplateHasNoProfile: a profile of the base stands for other parameters than those that a service asks for.
+// TestDerivedTemplateHasNoProfile checks that a derived template drops the profile of its base, which is for other
+// parameters.
 func TestDerivedTemplateHasNoProfile(t *testing.T) {
 	t.Parallel()
 	precision := aimv1alpha1.AIMPrecision("fp8")
@@ -216,7 +221,8 @@ func controlledBy(name string) []metav1.OwnerReference {
 	}}
 }
 
-// TestCacheOfTheService: a dedicated cache is used by the service that controls it, and each is for the template of one scope.
+// TestCacheOfTheService checks that a dedicated cache is used only by the service that controls it, and that each cache
+// serves templates of one scope.
 func TestCacheOfTheService(t *testing.T) {
 	t.Parallel()
 	of := func(owner string) func(c *aimv1alpha1.AIMTemplateCache) {
@@ -252,7 +258,8 @@ func TestCacheOfTheService(t *testing.T) {
 	}
 }
 
-// TestAbandonedCaches: with a service go the caches that were made for it and hold nothing yet; none while it is not known who uses them.
+// TestAbandonedCaches checks that deleting a service deletes the caches created for it that are still empty, but none if
+// the users of the caches cannot be read.
 func TestAbandonedCaches(t *testing.T) {
 	t.Parallel()
 	service := &aimv1alpha1.AIMService{ObjectMeta: in("ns", "chat")}
@@ -281,11 +288,12 @@ func TestAbandonedCaches(t *testing.T) {
 	unread := fetched()
 	unread.neighbours = reconcile.FetchResult[*aimv1alpha1.AIMServiceList]{Value: &aimv1alpha1.AIMServiceList{}, Error: errors.New("timeout")}
 	if got := names(unread); got != nil {
-		t.Errorf("reading the users failed, and %v are deleted", got)
+		t.Errorf("reading the users failed, but %v are deleted", got)
 	}
 }
 
-// TestPlannedParts: what runs stays without its template, nothing runs before its weights are there, and a lost path has no route.
+// TestPlannedParts checks that a running InferenceService is kept without its template, none starts before its weights
+// are available, and a service that lost its path has no route.
 func TestPlannedParts(t *testing.T) {
 	t.Parallel()
 	service := &aimv1alpha1.AIMService{ObjectMeta: in("ns", "chat")}
@@ -339,7 +347,7 @@ func TestPlannedParts(t *testing.T) {
 	}
 }
 
-// TestRouteOfTheService: the service's own path goes before that of the runtime config.
+// TestRouteOfTheService checks that the path of the service takes precedence over that of the runtime config.
 func TestRouteOfTheService(t *testing.T) {
 	t.Parallel()
 	own, config := "/own", "/config"

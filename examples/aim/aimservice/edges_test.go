@@ -12,35 +12,36 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// reach reports which services an object concerns.
+// reach says which services read an object.
 type reach int
 
 const (
-	one        reach = iota // the one that refers to it
-	namespaced              // all of its namespace
-	everybody               // all
+	one        reach = iota // only the service that refers to it
+	namespaced              // all services of its namespace
+	everybody               // all services
 )
 
-// edge is a way in which a service reads another object. What is made for a service has its name in it, so that no two
-// services share anything.
+// edge is a kind of read: a service reads another object. Objects created for a service have its name in theirs, so that
+// no two services share an object.
 type edge struct {
 	what string
-	// service changes a service so that it reads.
+	// service edits a service so that it performs the read.
 	service func(s *aimv1alpha1.AIMService)
-	// given is what else has to be there.
+	// given returns further objects that the read needs.
 	given func(s *aimv1alpha1.AIMService) []client.Object
-	// object is what is read, as it is when it is created.
+	// object returns the object that is read, as created.
 	object func(s *aimv1alpha1.AIMService) client.Object
-	// status sets a status, if there is one.
+	// status sets the status of the object; nil: it has none.
 	status func(o client.Object)
-	// leave takes the object out of what is selected, and back; nil where that cannot be.
+	// leave removes the object from the selection, or adds it again; nil: not possible.
 	leave func(o client.Object, out bool)
 	reach reach
-	// relabel changes labels that matter, where not all labels do and nothing else does.
+	// relabel changes relevant labels of an object of which no other change is relevant; nil: all labels are relevant.
 	relabel func(o client.Object)
-	// graceful reports that the API server changes the object before it deletes it: a finalizer keeps the two apart.
+	// graceful says that the API server updates the object before it deletes it; a finalizer separates the two events.
 	graceful bool
-	// owner reports that the object is a service, too, which its own change wakes, and which is not made and deleted here.
+	// owner says that the object is a service, too. Its own changes enqueue it, and the spec neither creates nor deletes
+	// it.
 	owner bool
 }
 
@@ -62,14 +63,14 @@ var _ = Describe("A service that reads", Ordered, func() {
 			p.changes()
 			p.leaves()
 			p.goes()
-			p.comes() // it was remembered while it was not there
+			p.comes() // the operator still tracks the deleted object
 		})
 	}
 
 	It("covers each kind that the operator watches", func() {
 		described, err := aimservice.New().Describe(scheme)
 		Expect(err).NotTo(HaveOccurred())
-		read := []string{"apiextensions.k8s.io/v1/CustomResourceDefinition"} // what optional kinds wait for
+		read := []string{"apiextensions.k8s.io/v1/CustomResourceDefinition"} // read to detect optional kinds
 		for _, e := range edges() {
 			read = append(read, kindOf(e.object(e.serviceIn("default", "x"))))
 		}
@@ -79,18 +80,19 @@ var _ = Describe("A service that reads", Ordered, func() {
 	})
 })
 
-// play is an edge in a world where nothing else goes on.
+// play runs one edge in a cluster in which nothing else changes.
 type play struct {
 	*edgeWorld
 	edge
 	services []*aimv1alpha1.AIMService
-	s        *aimv1alpha1.AIMService // the one that is looked at
-	sentinel *aimv1alpha1.AIMService // one in another namespace, with the same edge to mark
+	s        *aimv1alpha1.AIMService // the service under test
+	sentinel *aimv1alpha1.AIMService // a service in another namespace with the same edge; its events mark the end of a wait
 	mark     client.Object
-	object   client.Object // of s
+	object   client.Object // the object that s reads
 }
 
-// stage makes three services with the edge, of which one reads nothing that exists, and what the sentinel reads.
+// stage creates three services with the edge, one of which reads only missing objects, and the object that the sentinel
+// reads.
 func stage(w *edgeWorld, e edge) *play {
 	GinkgoHelper()
 	here, there := namespace(), namespace()
@@ -117,7 +119,8 @@ func stage(w *edgeWorld, e edge) *play {
 	return p
 }
 
-// readers are whom a change of an object concerns that was made for a service, nil for none of them.
+// readers returns the services that read an object created for its; with a nil its, only those that read it by its
+// reach.
 func (p *play) readers(object client.Object, its *aimv1alpha1.AIMService) (found []*aimv1alpha1.AIMService) {
 	for _, service := range p.services {
 		if service == its || p.reach == everybody || p.reach == namespaced && object.GetNamespace() == service.Namespace {
@@ -130,9 +133,9 @@ func (p *play) readers(object client.Object, its *aimv1alpha1.AIMService) (found
 	return found
 }
 
-// enqueues checks what a change enqueues: those whom it concerns, each once, and in all nobody else by the time when later
-// changes of the same kind have been worked on. Events of a kind come in order, and so do services out of the queue; two
-// changes, because the first may overtake a service that is being worked on when its event comes.
+// enqueues checks that a change enqueues exactly the services that read the object, each once. Two later changes of the
+// same kind mark the end of the wait: events of a kind arrive in order, and services leave the queue in order. One is
+// not enough, because its event may arrive while a service is being reconciled.
 func (p *play) enqueues(what, event string, object client.Object, its *aimv1alpha1.AIMService, do func()) {
 	GinkgoHelper()
 	p.triggers(what, event, object, p.readers(object, its), do)
@@ -184,7 +187,7 @@ func (p *play) changes() {
 	})
 }
 
-// touchLabels changes labels that matter.
+// touchLabels changes relevant labels.
 func (e edge) touchLabels(object client.Object) {
 	GinkgoHelper()
 	if e.relabel == nil {
@@ -227,8 +230,8 @@ func (p *play) goes() {
 	})
 }
 
-// serviceIn is a service with the edge, which the operator of the other specs leaves alone. It has its finalizer from the
-// start: a service that gets it later is told of that by its own change.
+// serviceIn returns a service with the edge, which the operator of the other specs ignores. It has its finalizer from
+// the start, since adding it later would enqueue the service.
 func (e edge) serviceIn(namespace, name string) *aimv1alpha1.AIMService {
 	s := serviceOf(namespace, name, modelNameOf(namespace, name))
 	s.Annotations = map[string]string{aimservice.PauseAnnotation: "true"}
@@ -239,5 +242,5 @@ func (e edge) serviceIn(namespace, name string) *aimv1alpha1.AIMService {
 	return s
 }
 
-// modelNameOf is of cluster scope.
+// modelNameOf returns the name of a cluster-scoped model.
 func modelNameOf(namespace, name string) string { return namespace + "-" + name }

@@ -17,8 +17,8 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// edges are the reads of FetchRemoteState, in its order. Its read of the other services of a namespace is left out: a
-// service does it in the passes in which it goes.
+// edges lists the reads of FetchRemoteState in their order, except the read of the other services of the namespace,
+// which happens only while a service is being deleted.
 func edges() []edge {
 	type service = aimv1alpha1.AIMService
 	objects := func(list ...client.Object) []client.Object { return list }
@@ -57,7 +57,7 @@ func edges() []edge {
 		},
 		{what: "the events of its InferenceService", given: isvc, object: func(s *service) client.Object {
 			about := isvcOf(s)
-			_ = c.Get(ctx, client.ObjectKeyFromObject(about), about) // a stranger has none
+			_ = c.Get(ctx, client.ObjectKeyFromObject(about), about) // not found if the event belongs to another spec
 			return &corev1.Event{ObjectMeta: named(s.Namespace, s.Name+"-event"), InvolvedObject: corev1.ObjectReference{
 				Kind: "InferenceService", Namespace: s.Namespace, Name: about.Name, UID: about.UID,
 			}}
@@ -153,10 +153,10 @@ func edges() []edge {
 	}
 }
 
-// gpus counts the GPU models that no other node has.
+// gpus counts the GPU models that were given to nodes.
 var gpus atomic.Int64
 
-// otherGPU gives a node a GPU of a model that no other node has.
+// otherGPU gives a node a GPU model that no other node has.
 func otherGPU(node client.Object) {
 	node.SetLabels(map[string]string{"amd.com/gpu.family": fmt.Sprintf("MI%d", 5000+gpus.Add(1))})
 }
@@ -174,7 +174,7 @@ func overriding(s *aimv1alpha1.AIMService) {
 	}}
 }
 
-// imageOf is the image of a service's model, or another one.
+// imageOf returns the image of the model of a service, or a different one.
 func imageOf(o client.Object, another bool) string {
 	name := o.GetNamespace() + "/" + o.GetName()
 	if _, ours := o.(*aimv1alpha1.AIMService); ours {
@@ -186,8 +186,8 @@ func imageOf(o client.Object, another bool) string {
 	return "ghcr.io/acme/" + name + ":1.0"
 }
 
-// controlledBy is what children of a service have: a change of one is a read and a child's at once. A service that does not
-// exist has none.
+// controlledBy returns the owner reference of the children of a service, so that a change of a child is also a change of
+// an object that the service reads. It returns nil for a service that does not exist.
 func controlledBy(s *aimv1alpha1.AIMService) []metav1.OwnerReference {
 	if s.UID == "" {
 		return nil
@@ -195,7 +195,7 @@ func controlledBy(s *aimv1alpha1.AIMService) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(s, aimv1alpha1.GroupVersion.WithKind("AIMService"))}
 }
 
-// isvcOf is the InferenceService of a service.
+// isvcOf returns the InferenceService of a service.
 func isvcOf(s *aimv1alpha1.AIMService) *kserve.InferenceService {
 	GinkgoHelper()
 	name, err := aimservice.GenerateInferenceServiceName(s.Name, s.Namespace)
@@ -205,7 +205,7 @@ func isvcOf(s *aimv1alpha1.AIMService) *kserve.InferenceService {
 	return isvc
 }
 
-// planned is the route of a service.
+// planned returns the planned route of a service.
 func planned(s *aimv1alpha1.AIMService) *gatewayv1.HTTPRoute {
 	GinkgoHelper()
 	route, err := aimservice.PlanRoute(s, nil)

@@ -26,8 +26,8 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// reading are the phases of the operator, which reads and plans as ever and leaves all children as they are: what wakes a
-// service is then what the test does, and no echo of its own writes.
+// reading has the phases of the operator without writes to children: it reads and plans, but changes no child. Only the
+// test's own writes then enqueue a service.
 type reading struct{ aimservice.ServiceReconciler }
 
 func (r *reading) PlanResources(
@@ -38,8 +38,8 @@ func (r *reading) PlanResources(
 	return plan, err
 }
 
-// enqueue is what the SDK tells of a service that was enqueued: for each pass the first event that asked for it, and how
-// many more did before it began.
+// enqueue is the record of an enqueued service: the first event that requested a reconciliation, and the number of
+// further events before it began.
 type enqueue struct {
 	Message   string `json:"msg"`
 	Namespace string
@@ -58,9 +58,10 @@ func (e enqueue) String() string {
 	return text
 }
 
-// edgeWorld runs an operator whose enqueues are taken down. One worker takes services in the order in which they were enqueued.
+// edgeWorld runs an operator and records its enqueues. One worker reconciles services in the order in which they were
+// enqueued.
 type edgeWorld struct {
-	known client.Reader // what the operator knows
+	known client.Reader // reads the cache of the operator
 
 	mu   sync.Mutex
 	seen []string
@@ -103,7 +104,7 @@ func (w *edgeWorld) note(line string) {
 	w.seen = append(w.seen, e.String())
 }
 
-// since lists the enqueues after the first ones.
+// since lists the enqueues after the given number.
 func (w *edgeWorld) since(first int) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +113,7 @@ func (w *edgeWorld) since(first int) []string {
 
 func (w *edgeWorld) count() int { return len(w.since(0)) }
 
-// quiet waits until nothing has been enqueued for a while, after something was for each of the services.
+// quiet waits until each of the services was enqueued and nothing has been enqueued for a while.
 func (w *edgeWorld) quiet(services ...*aimv1alpha1.AIMService) {
 	GinkgoHelper()
 	for _, s := range services {
@@ -126,21 +127,22 @@ func (w *edgeWorld) quiet(services ...*aimv1alpha1.AIMService) {
 	}).WithPolling(700 * time.Millisecond).Should(BeTrue())
 }
 
-// knows waits until the operator has an object in its cache, where a later event of the kind cannot overtake it.
+// knows waits until the operator has the objects in its cache, so that later events of their kinds cannot overtake
+// theirs.
 func (w *edgeWorld) knows(objects ...client.Object) {
 	GinkgoHelper()
 	for _, object := range objects {
 		kind, err := apiutil.GVKForObject(object, scheme)
 		Expect(err).NotTo(HaveOccurred())
 		var cached client.Object = controller.Metadata(kind)
-		if kind.Kind != "Node" { // of which the cache keeps no more
+		if kind.Kind != "Node" { // the cache stores no more of it
 			cached = object.DeepCopyObject().(client.Object)
 		}
 		Eventually(func() error { return w.known.Get(ctx, client.ObjectKeyFromObject(object), cached) }).Should(Succeed())
 	}
 }
 
-// kindOf prints the kind of an object as the SDK does.
+// kindOf formats the kind of an object as the library does.
 func kindOf(object client.Object) string {
 	GinkgoHelper()
 	kind, err := apiutil.GVKForObject(object, scheme)
@@ -148,7 +150,7 @@ func kindOf(object client.Object) string {
 	return kind.Group + "/" + kind.Version + "/" + kind.Kind
 }
 
-// expected is an enqueue of a service because of an object.
+// expected returns the record of an enqueue of a service because of an object.
 func expected(service *aimv1alpha1.AIMService, event string, object client.Object) string {
 	GinkgoHelper()
 	e := enqueue{Namespace: service.Namespace, Name: service.Name, Event: event, Kind: kindOf(object)}
@@ -156,7 +158,7 @@ func expected(service *aimv1alpha1.AIMService, event string, object client.Objec
 	return e.String()
 }
 
-// put creates an object; of the cluster's own, which no namespace takes along, it cleans up.
+// put creates an object. It registers the deletion of a cluster-scoped one, which does not disappear with the namespace.
 func put(object client.Object) client.Object {
 	GinkgoHelper()
 	Expect(c.Create(ctx, object)).To(Succeed(), "%T %s", object, object.GetName())
@@ -166,7 +168,7 @@ func put(object client.Object) client.Object {
 	return object
 }
 
-// touch changes what means nothing to anybody.
+// touch changes a label or annotation that has no meaning.
 func touch(object client.Object, where string) {
 	GinkgoHelper()
 	patch := fmt.Appendf(nil, `{"metadata":{%q:{"touched":"%d"}}}`, where, time.Now().UnixNano())

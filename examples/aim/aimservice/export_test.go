@@ -6,7 +6,7 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// What the tests of the facts see of the package.
+// The package's functions that the vector tests call.
 var (
 	ContainerEnv       = containerEnv
 	ContainerResources = containerResources
@@ -16,13 +16,13 @@ var (
 	RoutingOf          = routingOf
 )
 
-// NewModel builds the model that a service needs.
+// NewModel builds the model that a service creates.
 var NewModel = ModelFetchResult.newModel
 
-// DerivedTemplateName is the name of the template that a service makes of another one.
+// DerivedTemplateName returns the name of the template that a service derives from another one.
 var DerivedTemplateName = derivedTemplateName
 
-// PlanRoute builds the route of a service as a pass does.
+// PlanRoute builds the planned route of a service.
 func PlanRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeConfigCommon) (*gatewayv1.HTTPRoute, error) {
 	name, err := GenerateInferenceServiceName(service.Name, service.Namespace)
 	if err != nil {
@@ -31,10 +31,10 @@ func PlanRoute(service *aimv1alpha1.AIMService, config *aimv1alpha1.AIMRuntimeCo
 	return httpRoute(service, config, name)
 }
 
-// Explain reports why a selection selected nothing.
+// Explain reports why a selection is empty.
 var Explain = explain
 
-// Selector is the selection of a template.
+// Selector selects a template.
 var Selector = selector
 
 // Declare declares the controller with other phases.

@@ -130,7 +130,7 @@ var _ = Describe("A service's settings", func() {
 	It("create a cache for one service when it is dedicated", func() {
 		ns := namespace()
 		service := serviceOf(ns, "s", "m")
-		service.Spec.Caching = &aimv1alpha1.AIMServiceCachingConfig{Mode: aimv1alpha1.CachingModeNever} // the old word for it
+		service.Spec.Caching = &aimv1alpha1.AIMServiceCachingConfig{Mode: aimv1alpha1.CachingModeNever} // the former name of the mode
 		service.Spec.Storage = &aimv1alpha1.AIMStorageConfig{DefaultStorageClassName: new("fast")}
 		create(readyModel(ns, "m"), weights(readyTemplate(ns, "t", "m")), service)
 		Eventually(func() int { return len(cachesIn(ns)) }).Should(Equal(1))

@@ -11,8 +11,8 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// TestNamesAreValidAndDiffer: names of different services differ, fit KServe's host
-// names, and start with a letter where KServe wants one.
+// TestNamesAreValidAndDiffer checks that names of different services differ, fit the host names of KServe, and start
+// with a letter where KServe requires one.
 func TestNamesAreValidAndDiffer(t *testing.T) {
 	t.Parallel()
 	services := []string{"a.b", "a-b", "1st", "x1st", "9", "svc", strings.Repeat("a", 60) + "-one", strings.Repeat("a", 60) + "-two"}
@@ -39,7 +39,7 @@ func TestNamesAreValidAndDiffer(t *testing.T) {
 		}
 	}
 	if _, err := aimservice.GenerateInferenceServiceName("s", strings.Repeat("n", 43)); err == nil {
-		t.Error("want an error for a namespace that is too long")
+		t.Error("want an error for a too long namespace")
 	}
 }
 
@@ -73,7 +73,7 @@ func BenchmarkResolveServiceRoutePath(b *testing.B) {
 	}
 }
 
-// BenchmarkSelectTemplate reports the cost of one candidate of a thousand.
+// BenchmarkSelectTemplate measures the selection from a thousand candidates, per candidate.
 func BenchmarkSelectTemplate(b *testing.B) {
 	const number = 1000
 	candidates := make([]aimservice.TemplateCandidate, 0, number)

@@ -7,7 +7,8 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// A model that a service makes carries the name of the service, like each of its children.
+// TestNewModelNamesTheService checks that a model created for a service has the service name in a label, as all its
+// children do.
 func TestNewModelNamesTheService(t *testing.T) {
 	t.Parallel()
 	for name, models := range map[string]aimservice.ModelFetchResult{

@@ -18,7 +18,7 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// passes counts the passes of the operator so far.
+// passes returns the number of reconciliations so far.
 func passes() (total float64) {
 	GinkgoHelper()
 	families, err := metrics.Registry.Gather()
@@ -34,8 +34,7 @@ func passes() (total float64) {
 	return total
 }
 
-// trigger causes a pass of a service: something that it reads changes in a way that
-// means nothing.
+// trigger causes a reconciliation of a service: it changes a meaningless annotation of its model.
 func trigger(service *aimv1alpha1.AIMService) {
 	GinkgoHelper()
 	before := passes()
@@ -45,10 +44,9 @@ func trigger(service *aimv1alpha1.AIMService) {
 	Eventually(passes).WithPolling(2 * time.Millisecond).Should(BeNumerically(">", before))
 }
 
-// causedBy returns the requests that passes of a namespace's services have caused: those about the namespace, and those
-// about the whole cluster, of which nobody can tell for whom they are. Left out is what no pass causes: what
-// keeps caches, the questions after the start which optional kinds there are, and the patches with which client-go
-// counts events that it has created.
+// causedBy returns the requests caused by reconciliations of the services of a namespace: those for the namespace, and
+// all cluster-scoped ones, which cannot be attributed. It excludes requests that no reconciliation causes: those of
+// caches, the discovery of optional kinds at the start, and the patches with which client-go counts repeated events.
 func causedBy(namespace string) requests.Sent {
 	return counted.Snapshot().WithoutInformers().Where(func(r requests.Request) bool {
 		return (r.Namespace == namespace || r.Namespace == "") && (r.Resource != "events" || r.Verb != "patch")
@@ -56,14 +54,14 @@ func causedBy(namespace string) requests.Sent {
 }
 
 var _ = Describe("In operation", func() {
-	It("sends no request in 100 passes in steady state", func() {
+	It("sends no request in 100 reconciliations in steady state", func() {
 		ns := namespace()
 		service := routedTo(serviceOf(ns, "s", "m"), "/rest")
 		create(readyModel(ns, "m"), readyTemplate(ns, "t", "m"), service)
 		makeReady(inferenceServiceOf(service))
 		makeReady(routeOf(service))
 		running(service)
-		Eventually(func() requests.Sent { // until what making the service ready has caused is done
+		Eventually(func() requests.Sent { // wait for the requests that made the service ready
 			counted.Reset()
 			trigger(service)
 			time.Sleep(1500 * time.Millisecond)
@@ -102,7 +100,7 @@ var _ = Describe("In operation", func() {
 		service := routedTo(serviceOf(namespace(), "s", "m"), "/refused")
 		service.Spec.MinReplicas, service.Spec.MaxReplicas = new(int32(5)), new(int32(2))
 		testCluster(service)
-		routeOf(service) // the refusal of one child does not keep back another
+		routeOf(service) // one rejected child does not block another
 		Eventually(condition(service, "ConfigValid")).Should(And(
 			HavePrefix("False"), ContainSubstring("minReplicas cannot be greater than maxReplicas"),
 		))

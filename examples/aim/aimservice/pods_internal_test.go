@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
 )
 
-// The beginnings of children that are wanted. The names are those of a service chat with the UID u in the namespace ns.
+// First lines of expected children of a service chat with the UID u in the namespace ns.
 const (
 	isvcHead = `
 apiVersion: serving.kserve.io/v1beta1
@@ -43,12 +43,12 @@ metadata:
     app.kubernetes.io/managed-by: aim-engine
     aim.eai.amd.com/service: chat
     aim.eai.amd.com/service.name: chat`
-	// ours are the labels of children whose labels the product leaves to its controllers.
+	// ours has the labels of children whose labels the product leaves to its controllers.
 	ours = `app.kubernetes.io/managed-by: aim-service-controller, aim.eai.amd.com/service.name: chat`
 	dshm = `{name: dshm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}`
 )
 
-// TestPods: the children of a service have the product's fields.
+// TestPods compares the fields of the children of a service with those of the product.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	const (
@@ -70,11 +70,11 @@ func TestPods(t *testing.T) {
 	const derived = "t-derived"
 	for name, test := range map[string]struct {
 		labels    map[string]string
-		service   string // its spec
+		service   string // spec of the service
 		config    string
-		template  string // what the service uses, or derives its template from
-		cluster   bool   // the template is one of the cluster
-		modelName string // of the model that exists, none when empty
+		template  string // the template that the service uses, or the base of a derived one
+		cluster   bool   // the template is cluster-scoped
+		modelName string // name of the existing model; empty: none
 		cache     string
 		want      []string
 	}{
@@ -331,7 +331,7 @@ spec:
 	}
 }
 
-// typed returns the plan with the kind in each child, which the engine takes from the scheme.
+// typed returns the plan with the kind set in each child, which the engine derives from the scheme.
 func typed(t *testing.T, scheme *runtime.Scheme, plan reconcile.PlanResult) reconcile.PlanResult {
 	t.Helper()
 	for i := range plan.Children {
@@ -344,7 +344,7 @@ func typed(t *testing.T, scheme *runtime.Scheme, plan reconcile.PlanResult) reco
 	return plan
 }
 
-// read reads a document into a value.
+// read decodes a YAML document into a value.
 func read(t *testing.T, document string, into any) {
 	t.Helper()
 	if err := yaml.UnmarshalStrict([]byte(document), into); err != nil {

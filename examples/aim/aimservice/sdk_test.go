@@ -17,8 +17,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/standin/ready"
 )
 
-// TestSDKIsNeeded: what the example shows rests on the SDK. The same expectations hold with all of it, and each does
-// not hold once its part is off.
+// TestSDKIsNeeded checks that the results of the example depend on each part of the library: a scenario holds with the
+// complete library, and fails without the part.
 func TestSDKIsNeeded(t *testing.T) {
 	t.Parallel()
 	known := kruntime.NewScheme()
@@ -34,7 +34,7 @@ func TestSDKIsNeeded(t *testing.T) {
 	is := func(state aimv1alpha1.AIMServiceState) *aimv1alpha1.AIMService {
 		return &aimv1alpha1.AIMService{ObjectMeta: named(ns, "s"), Status: aimv1alpha1.AIMServiceStatus{Status: state}}
 	}
-	// when lets somebody act once the service is in a state.
+	// when returns a stand-in that acts once the service has the given state.
 	when := func(state aimv1alpha1.AIMServiceState, act func(ctx context.Context, c client.Client, s *aimv1alpha1.AIMService) error) reconciletest.StandIn {
 		return func(ctx context.Context, c client.Client) error {
 			s := is("")
@@ -84,7 +84,7 @@ func TestSDKIsNeeded(t *testing.T) {
 			standIn: func() reconciletest.StandIn {
 				seen := ""
 				return when("Pending", func(ctx context.Context, c client.Client, s *aimv1alpha1.AIMService) error {
-					if s.ResourceVersion != seen { // the operator is still at work on it
+					if s.ResourceVersion != seen { // wait until the operator has stopped changing it
 						seen = s.ResourceVersion
 						return nil
 					}

@@ -7,7 +7,7 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// The GPUs of a cluster may be called as nodes, profiles or users call them.
+// TestSelectTemplateNormalisesGPUs checks that a GPU matches whether it is named as nodes, profiles or users name it.
 func TestSelectTemplateNormalisesGPUs(t *testing.T) {
 	t.Parallel()
 	template := readyTemplate("ns", "t", "m")
@@ -23,7 +23,7 @@ func TestSelectTemplateNormalisesGPUs(t *testing.T) {
 		best, _, counts, _ := aimservice.SelectTemplate(candidates, nil, []string{available}, true)
 		if got := best != nil; got != want || (counts.AfterGPUAvailabilityFilter == 1) != want {
 			t.Errorf(
-				"with %q available: got a template %t and %d after the filter, want %t", available, got,
+				"with %q available: selected %t with %d after the filter, want %t", available, got,
 				counts.AfterGPUAvailabilityFilter, want,
 			)
 		}

@@ -36,13 +36,13 @@ func routeOf(service *aimv1alpha1.AIMService) *gatewayv1.HTTPRoute {
 	return route
 }
 
-// makeReady plays KServe and the Gateway for one object.
+// makeReady sets an object ready, as KServe or a gateway controller does.
 func makeReady(object client.Object) {
 	GinkgoHelper()
 	Expect(ready.Object(ctx, c, object)).To(Succeed())
 }
 
-// served brings a service to Running.
+// served waits until a service is Running, and returns its InferenceService.
 func served(service *aimv1alpha1.AIMService) *kserve.InferenceService {
 	GinkgoHelper()
 	isvc := inferenceServiceOf(service)

@@ -10,7 +10,7 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// clusterModel and clusterTemplate are of cluster scope; each test has its own names.
+// clusterModel and clusterTemplate return cluster-scoped objects; each test uses its own names.
 func clusterModel(name string) *aimv1alpha1.AIMClusterModel {
 	m := readyModel("", name)
 	return &aimv1alpha1.AIMClusterModel{ObjectMeta: m.ObjectMeta, Spec: m.Spec, Status: m.Status}
@@ -24,7 +24,7 @@ func clusterTemplate(name, model string) *aimv1alpha1.AIMClusterServiceTemplate 
 	}
 }
 
-// noInferenceService checks that the service has none, and that none comes.
+// noInferenceService checks that the namespace has no InferenceService, and that none is created.
 func noInferenceService(namespace string) {
 	GinkgoHelper()
 	Consistently(func(g Gomega) {
@@ -62,7 +62,7 @@ var _ = Describe("Frozen dependencies", func() {
 				Expect(service.Status.ResolvedModel).To(BeNil())
 				noInferenceService(ns)
 
-				setStatus(wellModel) // the cause goes, and the service goes on by itself
+				setStatus(wellModel) // the service continues once the cause is removed
 				inferenceServiceOf(service)
 				Eventually(condition(service, "ModelReady")).Should(HavePrefix("True ModelResolved"))
 			}

@@ -14,7 +14,7 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// discovery plays the controller of models: a model that was made for a service gets a template of its name.
+// discovery stands in for the model controller: each model created for a service gets a template of the same name.
 func discovery(ctx context.Context, c client.Client) error {
 	models, templates := &aimv1alpha1.AIMModelList{}, &aimv1alpha1.AIMServiceTemplateList{}
 	if err := c.List(ctx, models); err != nil {
@@ -45,7 +45,7 @@ func discovery(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// artifacts plays the controller of caches: the weights of each template are on a volume.
+// artifacts stands in for the cache controller: the weights of each template are on a volume.
 func artifacts(ctx context.Context, c client.Client) error {
 	caches := &aimv1alpha1.AIMTemplateCacheList{}
 	if err := c.List(ctx, caches); err != nil {
@@ -67,7 +67,7 @@ func artifacts(ctx context.Context, c client.Client) error {
 	return nil
 }
 
-// keda plays KEDA: an InferenceService of its class has an autoscaler that works, and no other has one.
+// keda stands in for KEDA: each InferenceService of its class gets a working autoscaler; no other has one.
 func keda(ctx context.Context, c client.Client) error {
 	isvcs, scalers := &kserve.InferenceServiceList{}, &autoscalingv2.HorizontalPodAutoscalerList{}
 	if err := c.List(ctx, isvcs); err != nil {

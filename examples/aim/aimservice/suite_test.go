@@ -31,13 +31,13 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/kstatus"
 )
 
-// The world of the suite: one API server, one operator, a namespace for each test.
+// The suite has one API server and one operator; each test has its own namespace.
 var (
 	scheme  = runtime.NewScheme()
 	env     = &environment.Environment{Scheme: scheme}
 	counted requests.Requests
 	c       client.Client
-	seen    client.Reader // what the operator knows
+	seen    client.Reader // reads the cache of the operator
 	ctx     = context.Background()
 )
 
@@ -65,7 +65,7 @@ var _ = AfterEach(func() {
 	Eventually(func() error { return kstatus.Check(ctx, c, kind) }).Should(Succeed())
 })
 
-// crdPaths are where the definitions of all kinds are.
+// crdPaths returns the folders with the CRDs of all kinds.
 func crdPaths(t testing.TB) []string {
 	t.Helper()
 	gateway, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/gateway-api").Output()
@@ -78,7 +78,8 @@ func crdPaths(t testing.TB) []string {
 	}
 }
 
-// startOperator runs the operator in this process. It returns what the operator knows, and how to stop it.
+// startOperator runs the operator in this process. It returns the client of the operator's cache, and a function that
+// stops the operator.
 func startOperator(config *rest.Config) (known client.Reader, stop func()) {
 	GinkgoHelper()
 	services := aimservice.New()
@@ -86,7 +87,7 @@ func startOperator(config *rest.Config) (known client.Reader, stop func()) {
 	Expect(err).NotTo(HaveOccurred())
 	skip := true
 	options := manager.Options{Scheme: scheme, Cache: cache, Metrics: server.Options{BindAddress: "0"}}
-	options.Controller.SkipNameValidation = &skip // several operators, one after the other
+	options.Controller.SkipNameValidation = &skip // several operators run in this process, one after the other
 	mgr, err := ctrl.NewManager(config, options)
 	Expect(err).NotTo(HaveOccurred())
 	Expect(services.SetupWithManager(mgr)).To(Succeed())
@@ -100,20 +101,20 @@ func startOperator(config *rest.Config) (known client.Reader, stop func()) {
 	}
 }
 
-// create makes objects and gives them the status that they were written with. The operator knows of all that come before
-// a service when it sees the service.
+// create creates objects with their status. Objects created before a service are in the operator's cache when it
+// reconciles the service.
 func create(objects ...client.Object) {
 	GinkgoHelper()
 	for _, object := range objects {
 		wanted := object.DeepCopyObject().(client.Object)
 		Expect(c.Create(ctx, object)).To(Succeed(), "%T %s", object, object.GetName())
-		if _, ours := wanted.(*aimv1alpha1.AIMService); !ours { // its status is the operator's
+		if _, ours := wanted.(*aimv1alpha1.AIMService); !ours { // the operator writes its status
 			setStatus(wanted)
 		}
 	}
 }
 
-// setStatus stores the status of an object that exists.
+// setStatus writes the status of an existing object.
 func setStatus(object client.Object) {
 	GinkgoHelper()
 	stored := object.DeepCopyObject().(client.Object)
@@ -130,14 +131,14 @@ func setStatus(object client.Object) {
 	}).Should(Succeed())
 }
 
-// read returns an object as it is now.
+// read reads the object from the API server.
 func read[T client.Object](object T) T {
 	GinkgoHelper()
 	Expect(c.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 	return object
 }
 
-// condition describes a condition of a service: "False TemplateNotFound".
+// condition returns a function that formats a condition of a service: "False TemplateNotFound".
 func condition(service *aimv1alpha1.AIMService, conditionType string) func(g Gomega) string {
 	return func(g Gomega) string {
 		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
@@ -149,7 +150,7 @@ func condition(service *aimv1alpha1.AIMService, conditionType string) func(g Gom
 	}
 }
 
-// state returns the one-word state of a service.
+// state returns a function that reads the status of a service, such as Running.
 func state(service *aimv1alpha1.AIMService) func(g Gomega) string {
 	return func(g Gomega) string {
 		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
@@ -157,13 +158,13 @@ func state(service *aimv1alpha1.AIMService) func(g Gomega) string {
 	}
 }
 
-// running waits until a service is running.
+// running waits until a service is Running.
 func running(service *aimv1alpha1.AIMService) {
 	GinkgoHelper()
 	Eventually(state(service)).Should(Equal("Running"), func() string { return describe(service) })
 }
 
-// describe lists the conditions of a service.
+// describe formats the conditions of a service.
 func describe(service *aimv1alpha1.AIMService) string {
 	var out strings.Builder
 	for _, condition := range service.Status.Conditions {
@@ -176,10 +177,11 @@ func named(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name}
 }
 
-// namespace makes one for a test. Its services go with the test, so that they do not work on beside the next one.
+// namespace creates a namespace for a test. It deletes the services at the end of the test, so that they do not affect
+// the next one.
 func namespace() string {
 	GinkgoHelper()
-	created := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "aim-"}} // short: KServe's host names have a limit
+	created := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "aim-"}} // short, because KServe limits the length of host names
 	Expect(c.Create(ctx, created)).To(Succeed())
 	DeferCleanup(func() {
 		Expect(c.DeleteAllOf(ctx, &aimv1alpha1.AIMService{}, client.InNamespace(created.Name))).To(Succeed())
@@ -192,7 +194,7 @@ func namespace() string {
 	return created.Name
 }
 
-// readyModel is a model of the namespace that is ready.
+// readyModel returns a ready model of the namespace.
 func readyModel(namespace, name string) *aimv1alpha1.AIMModel {
 	return &aimv1alpha1.AIMModel{
 		ObjectMeta: named(namespace, name),
@@ -201,7 +203,7 @@ func readyModel(namespace, name string) *aimv1alpha1.AIMModel {
 	}
 }
 
-// readyTemplate is an optimized template of the namespace that is ready.
+// readyTemplate returns a ready and optimized template of the namespace.
 func readyTemplate(namespace, name, model string) *aimv1alpha1.AIMServiceTemplate {
 	return &aimv1alpha1.AIMServiceTemplate{
 		ObjectMeta: named(namespace, name),
@@ -215,7 +217,7 @@ func readyTemplate(namespace, name, model string) *aimv1alpha1.AIMServiceTemplat
 	}
 }
 
-// serviceOf is a service for a model by name.
+// serviceOf returns a service that refers to a model by name.
 func serviceOf(namespace, name, model string) *aimv1alpha1.AIMService {
 	return &aimv1alpha1.AIMService{
 		ObjectMeta: named(namespace, name),
@@ -223,7 +225,7 @@ func serviceOf(namespace, name, model string) *aimv1alpha1.AIMService {
 	}
 }
 
-// podOf is a pod of an InferenceService.
+// podOf returns a pod of an InferenceService.
 func podOf(namespace, name, isvc string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"serving.kserve.io/inferenceservice": isvc}},

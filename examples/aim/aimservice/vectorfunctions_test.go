@@ -14,10 +14,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/aim/runtimeconfig"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
-// functions runs the facts' functions by name.
+// functions maps the names of functions in the vectors to calls of this operator's functions.
 var functions = map[string]func(t *testing.T, input json.RawMessage) any{
 	"modelName": func(t *testing.T, in json.RawMessage) any {
 		return name(aimservice.GenerateModelName(decode[struct{ Image string }](t, in).Image))
@@ -126,13 +125,13 @@ var functions = map[string]func(t *testing.T, input json.RawMessage) any{
 	},
 }
 
-// routed is a service and the runtime config that it has.
+// routed is a service and its runtime config, in the form of the vectors.
 type routed struct {
 	Service       aimv1alpha1.AIMService
 	RuntimeConfig *aimv1alpha1.AIMRuntimeConfigCommon
 }
 
-// overrides are overrides as the facts write them.
+// overrides has overrides in the form of the vectors.
 type overrides struct {
 	Metric, Precision, GPUModel string
 	GPUCount                    int32
@@ -163,7 +162,7 @@ func decode[T any](t *testing.T, raw json.RawMessage) (out T) {
 	return out
 }
 
-// name is a name as the facts write it.
+// name returns a name or an error in the form of the vectors.
 func name(value string, err error) any {
 	if err != nil {
 		return object{"error": err.Error()}
@@ -187,7 +186,7 @@ func httpRoute(t *testing.T, in json.RawMessage) any {
 	return object{"route": out}
 }
 
-// profiled is a template as the facts write it.
+// profiled is a template in the form of the vectors.
 type profiled struct {
 	Name, Scope, Status, ModelName string
 	Spec                           struct{ Metric, Precision string }

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// vector is a fact about the product: what one of its functions makes of an input. A
-// quirk is a defect or a surprise, to be decided on.
+// vector is a recorded result of the product: the output of one of its functions for an input. Quirk describes a defect
+// or a surprise of the product, for which this operator needs a decision.
 type vector struct {
 	Section  string          `json:"section"`
 	Name     string          `json:"name"`
@@ -24,19 +24,19 @@ type vector struct {
 	Quirk    string          `json:"quirk"`
 }
 
-// decision is what this operator does where the product has a quirk.
+// decision says what this operator does about a quirk of the product.
 type decision struct {
-	// Text says it to a person.
+	// Text explains the decision.
 	Text string `json:"decision"`
-	// Kept reports that it does the same.
+	// Kept says that this operator behaves as the product does.
 	Kept bool `json:"kept,omitempty"`
-	// Expected is what it does instead.
+	// Expected is the result of this operator if it differs.
 	Expected any `json:"expected,omitempty"`
 }
 
-// TestVectors runs the facts. Those without a quirk must hold, the characters of
-// hashes, the words of errors and the ranks of losers aside; for each quirk there is
-// a decision, and what was decided must hold.
+// TestVectors compares results with the vectors. Vectors without a quirk must match, except for the characters of
+// hashes, the text of errors and the ranks of rejected candidates. Each quirk needs a decision, and the result must
+// match the decision.
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	vectors, decisions := load[[]vector](t, "testdata/vectors.json"), load[map[string]decision](t, "testdata/decisions.json")
@@ -53,7 +53,7 @@ func TestVectors(t *testing.T) {
 			d, found := decisions[v.Name]
 			if !found {
 				raw, _ := json.Marshal(got) //nolint:errchkjson // it came from JSON
-				t.Errorf("%s: a quirk without a decision: %s; ours: %s", v.Name, v.Quirk, raw)
+				t.Errorf("%s: a quirk without a decision: %s; result of this operator: %s", v.Name, v.Quirk, raw)
 				continue
 			}
 			counter = decided
@@ -72,14 +72,14 @@ func TestVectors(t *testing.T) {
 		counter[v.Section]++
 	}
 	for name := range decisions {
-		t.Errorf("a decision without its vector: %s", name)
+		t.Errorf("a decision without a vector: %s", name)
 	}
 	for _, section := range slices.Sorted(maps.Keys(equal)) {
 		t.Logf("%-14s %3d hold, %2d quirks decided", section, equal[section], decided[section])
 	}
 }
 
-// load reads a JSON file.
+// load decodes a JSON file.
 func load[T any](t *testing.T, file string) (out T) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -92,7 +92,7 @@ func load[T any](t *testing.T, file string) (out T) {
 	return out
 }
 
-// plain returns a value as JSON has it.
+// plain returns a value as decoded from JSON.
 func plain(t *testing.T, value any) (out any) {
 	t.Helper()
 	raw, err := json.Marshal(value)
@@ -105,8 +105,8 @@ func plain(t *testing.T, value any) (out any) {
 	return out
 }
 
-// onlyListed takes the evaluations out of a selection that the facts leave out: the
-// product lists a stage's rejected candidates only when all are rejected.
+// onlyListed removes evaluations that the vectors omit: the product lists the rejected candidates of a stage only if it
+// rejects all.
 func onlyListed(want, got any) {
 	w, _ := want.(object)
 	g, _ := got.(object)
@@ -122,21 +122,20 @@ func onlyListed(want, got any) {
 	g["evaluations"] = slices.DeleteFunc(all, func(e any) bool { return !names[e.(object)["name"]] })
 }
 
-// byName puts evaluations in one order.
+// byName compares evaluations by name.
 func byName(a, b any) int {
 	one, _ := a.(object)
 	two, _ := b.(object)
 	return strings.Compare(fmt.Sprint(one["name"]), fmt.Sprint(two["name"]))
 }
 
-// cutBase finds the part of a derived template's name that a longer hash cuts.
+// cutBase finds the part of a derived template's name that a longer hash truncates.
 var cutBase = regexp.MustCompile(`^(.{0,19}).*(-ovr-)`)
 
 var hash = regexp.MustCompile(`-[0-9a-f]{4,8}(-predictor)?$`)
 
-// essential leaves out of a result what need not be the same: the characters of a
-// hash, the words of an error, the owner reference that the engine sets, and what a
-// selection says about losers beyond their being rejected.
+// essential removes from a result what may differ: the characters of a hash, the text of an error, the owner reference,
+// which the engine sets, and all details of rejected candidates except the rejection.
 func essential(fn string, value any) any {
 	switch v := value.(type) {
 	case map[string]any:

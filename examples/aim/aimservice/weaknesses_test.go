@@ -18,19 +18,19 @@ import (
 	aimv1alpha1 "github.com/reconcilekit/reconcilekit/examples/aim/api/v1alpha1"
 )
 
-// testCluster makes what a service for model m needs, and the service.
+// testCluster creates the objects that a service for model m needs, and the service.
 func testCluster(service *aimv1alpha1.AIMService) {
 	GinkgoHelper()
 	create(readyModel(service.Namespace, "m"), readyTemplate(service.Namespace, "t", "m"), service)
 }
 
-// routedTo publishes a service.
+// routedTo enables routing of a service at a path.
 func routedTo(service *aimv1alpha1.AIMService, path string) *aimv1alpha1.AIMService {
 	service.Spec.Routing = &aimv1alpha1.AIMRuntimeRoutingConfig{Enabled: new(true), GatewayRef: gatewayNamed("gw"), PathTemplate: &path}
 	return service
 }
 
-// update changes a service on the server.
+// update changes a service and sends the update.
 func update(service *aimv1alpha1.AIMService, change func()) {
 	GinkgoHelper()
 	Eventually(func() error {
@@ -42,7 +42,7 @@ func update(service *aimv1alpha1.AIMService, change func()) {
 	}).Should(Succeed())
 }
 
-// weights gives a template weights to cache.
+// weights adds cacheable weights to a template.
 func weights(template *aimv1alpha1.AIMServiceTemplate) *aimv1alpha1.AIMServiceTemplate {
 	template.Status.ModelSources = []aimv1alpha1.AIMModelSource{{ModelID: "acme/m", SourceURI: "hf://acme/m"}}
 	return template
@@ -56,9 +56,9 @@ func cachesIn(namespace string) []aimv1alpha1.AIMTemplateCache {
 	return list.Items
 }
 
-// The names are those of the list of weaknesses of the product's own operator.
+// The numbers are those of the list of weaknesses of the product's own operator.
 var _ = Describe("Weakness", func() {
-	It("1: the status is not rewritten by passes that change nothing", func() {
+	It("1: the status is not rewritten by reconciliations that change nothing", func() {
 		service := serviceOf(namespace(), "s", "m")
 		testCluster(service)
 		served(service)
@@ -196,7 +196,7 @@ var _ = Describe("Weakness", func() {
 
 		Expect(c.Delete(ctx, one)).To(Succeed())
 		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(one), one)) }).Should(BeTrue())
-		Expect(cachesIn(ns)).To(HaveLen(1), "the second service waits for it")
+		Expect(cachesIn(ns)).To(HaveLen(1), "the second service waits for the shared cache")
 		Expect(c.Delete(ctx, two)).To(Succeed())
 		Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(two), two)) }).Should(BeTrue())
 	})
@@ -237,7 +237,7 @@ var _ = Describe("Weakness", func() {
 			served(service)
 			Expect(service.Status.ResolvedTemplate.Name).To(Equal(derived.Name))
 
-			other := serviceOf(ns, "other", model) // the derived template is no candidate for others
+			other := serviceOf(ns, "other", model) // the derived template is no candidate for other services
 			create(other)
 			served(other)
 			Expect(other.Status.ResolvedTemplate.Name).To(Equal(base))
@@ -331,7 +331,7 @@ var _ = Describe("Weakness", func() {
 		}
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: ns, Labels: map[string]string{
 			"amd.com/gpu.device-id.738c": "2", "amd.com/gpu.device-id.740f": "2",
-		}}} // MI100 and MI210, which no other test has
+		}}} // MI100 and MI210, which no other test uses
 		Expect(c.Create(ctx, node)).To(Succeed())
 		DeferCleanup(func() { Expect(c.Delete(ctx, node)).To(Succeed()) })
 		create(
@@ -367,7 +367,7 @@ var _ = Describe("Weakness", func() {
 		))
 		Expect(isvc.Spec.Predictor.Containers[0].VolumeMounts[1].MountPath).To(Equal("/workspace/cache/acme/a"))
 
-		cache = *read(&cache) // a cache that is lost leaves the volumes as they are
+		cache = *read(&cache) // losing a cache does not change the volumes
 		Expect(c.Delete(ctx, &cache)).To(Succeed())
 		Eventually(condition(service, "CacheReady")).Should(HavePrefix("False Cache"))
 		Expect(read(isvc).Spec.Predictor.Volumes).To(HaveLen(4))
@@ -388,7 +388,7 @@ var _ = Describe("Weakness", func() {
 		Eventually(condition(younger, "HTTPRouteReady")).Should(And(HavePrefix("False PathConflict"), ContainSubstring(ns+"/a-older")))
 		inferenceServiceOf(younger)
 		Expect(c.Delete(ctx, older)).To(Succeed())
-		Expect(client.IgnoreNotFound(c.Delete(ctx, route))).To(Succeed()) // the garbage collector's part
+		Expect(client.IgnoreNotFound(c.Delete(ctx, route))).To(Succeed()) // as the garbage collector does
 		Expect(*routeOf(younger).Spec.Rules[0].Matches[0].Path.Value).To(Equal(path))
 	})
 

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
 )
 
-// grafanaOf returns the Grafana space/main with a spec.
+// grafanaOf returns the Grafana space/main with the given spec.
 func grafanaOf(t *testing.T, spec string) *v1beta1.Grafana {
 	t.Helper()
 	g := &v1beta1.Grafana{}
@@ -93,7 +93,7 @@ spec: {ingressClassName: nginx}
 `
 )
 
-// TestPlan compares all children with the wanted ones, all fields included.
+// TestPlan compares all fields of all planned children.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ spec, want string }{
@@ -120,7 +120,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestOverride: the fields of the user are merged into the Deployment, lists by their keys, and an unknown field is an error.
+// TestOverride checks that the user's fields are merged into the Deployment, lists by their keys, and that an unknown
+// field is an error.
 func TestOverride(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ spec, container, err string }{

@@ -15,7 +15,7 @@ import (
 	v1beta1 "github.com/reconcilekit/reconcilekit/examples/grafana/api/v1beta1"
 )
 
-// TestCall: the status of a response decides who can correct the error.
+// TestCall checks the category of the error for each response status.
 func TestCall(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]health.Category{
@@ -51,7 +51,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestReport: the conditions of a resource.
+// TestReport checks the conditions of a synchronized resource.
 func TestReport(t *testing.T) {
 	t.Parallel()
 	a, b := client.ObjectKey{Name: "a"}, client.ObjectKey{Name: "b"}

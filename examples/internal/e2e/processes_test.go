@@ -28,9 +28,10 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-// TestTwoProcesses runs two processes of the operator that share a lease, kills one or the other while owners change, and starts it again.
-// Every owner ends as it should, nothing is made twice or deleted, and the API server has seen no write of a process that did not hold
-// the lease. RECONCILETEST_SEED repeats a run's kills, RECONCILETEST_CASES=all makes it 1,000 owners and 20 kills.
+// TestTwoProcesses runs two processes of the operator that share a lease, and kills and restarts them while owners
+// change. It checks that every owner reaches its desired state, no child is created twice or deleted, and every write
+// came from the process that held the lease. RECONCILETEST_SEED repeats the kills of a run; RECONCILETEST_CASES=all runs
+// 1,000 owners and 20 kills.
 func TestTwoProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the operator, and waits for leases")
@@ -50,7 +51,7 @@ func TestTwoProcesses(t *testing.T) {
 	instances := []*instance{w.instance("a"), w.instance("b")}
 	w.edit(owners, owners)
 	for i := range kills {
-		w.edit(owners, max(owners/5, 1)) //nolint:mnd // a fifth has changed when a process goes
+		w.edit(owners, max(owners/5, 1)) //nolint:mnd // change a fifth of the owners before each kill
 		time.Sleep(time.Duration(w.random.IntN(3000)) * time.Millisecond)
 		chosen := instances[w.random.IntN(len(instances))]
 		t.Logf("kill %d: %s of %s", i, chosen.again(), chosen.name)
@@ -66,8 +67,8 @@ func TestTwoProcesses(t *testing.T) {
 	w.onceEach(entries)
 }
 
-// writesWithoutLease returns the writes of owners and children in the namespace by a user who was not the last to write the lease of its
-// shard. Users that are not in the map have no shard and share a lease.
+// writesWithoutLease returns the writes of owners and children in the namespace by a user who was not the last to write
+// the lease of its shard. Users that are not in the map have no shard and share a lease.
 func writesWithoutLease(entries environment.AuditEntries, namespace string, shards map[string]string) (wrong environment.AuditEntries) {
 	byArrival := slices.Clone(entries)
 	slices.SortStableFunc(byArrival, func(a, b environment.AuditEntry) int { return a.Received.Compare(b.Received) })
@@ -84,7 +85,8 @@ func writesWithoutLease(entries environment.AuditEntries, namespace string, shar
 	return wrong
 }
 
-// TestWritesWithoutLease: the check of TestTwoProcesses finds a write of a process that no longer holds the lease.
+// TestWritesWithoutLease checks that the check of TestTwoProcesses detects a write of a process that no longer holds the
+// lease.
 func TestWritesWithoutLease(t *testing.T) {
 	at := time.Now()
 	write := func(user, resource string, code int) environment.AuditEntry {
@@ -98,22 +100,22 @@ func TestWritesWithoutLease(t *testing.T) {
 		write("b", "leases", 200), write("b", "services", 200), write("a", "websites", 409),
 		write("other", "leases", 200), write("other", "services", 200), write("b", "services", 200),
 	}
-	slices.Reverse(entries) // the log is in the order of the answers
+	slices.Reverse(entries) // the log is in the order of the responses
 	wrong := writesWithoutLease(entries, "n", map[string]string{"other": "1"})
 	if len(wrong) != 1 || wrong[0].User != "a" || wrong[0].Resource != "websites" {
 		t.Errorf("want the write of a to websites, got:\n%s", wrong)
 	}
 }
 
-// handOver is what the two processes work on.
+// handOver has the owners and the processes of a test.
 type handOver struct {
 	*testing.T
 	client.Client
 	env               *environment.Environment
 	namespace, binary string
 	random            *rand.Rand
-	users             map[string]bool   // of the processes
-	texts             map[string]string // of each owner, as it was written last
+	users             map[string]bool   // users of the processes
+	texts             map[string]string // last written text of each owner
 }
 
 func newHandOver(t *testing.T, e *environment.Environment) *handOver {
@@ -133,7 +135,7 @@ func newHandOver(t *testing.T, e *environment.Environment) *handOver {
 	return w
 }
 
-// addresses lets there be more Services than the 254 that the API server of a test has addresses for.
+// addresses adds a range of Service addresses, because the API server of a test has only 254.
 func (w *handOver) addresses() {
 	w.Helper()
 	more := &networkingv1.ServiceCIDR{
@@ -145,13 +147,13 @@ func (w *handOver) addresses() {
 	w.Cleanup(func() { _ = w.Delete(context.WithoutCancel(w.Context()), more) })
 	more.Status.Conditions = []metav1.Condition{{
 		Type: networkingv1.ServiceCIDRConditionReady, Status: metav1.ConditionTrue, Reason: "Test", LastTransitionTime: metav1.Now(),
-	}} // as a cluster's controllers would write it
+	}} // as the controllers of a cluster would write it
 	if err := w.Status().Update(w.Context(), more); err != nil {
 		w.Fatal(err)
 	}
 }
 
-// instance is one process of the operator, which is started again after its end.
+// instance is one process of the operator, which is restarted after it exits.
 type instance struct {
 	*handOver
 	name, kubeconfig string
@@ -160,7 +162,7 @@ type instance struct {
 	output           *bytes.Buffer
 }
 
-// instance starts a process with a user of its own, by which the API server's log tells it from the other ones.
+// instance starts a process with its own user, which identifies it in the audit log of the API server.
 func (w *handOver) instance(name string, arguments ...string) *instance {
 	w.Helper()
 	if err := w.Create(w.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}); err != nil {
@@ -195,12 +197,12 @@ func (w *handOver) instance(name string, arguments ...string) *instance {
 	return i
 }
 
-// user is the name of a process in the audit log.
+// user returns the user name of a process in the audit log.
 func (w *handOver) user(name string) string {
 	return "system:serviceaccount:" + w.namespace + ":" + name
 }
 
-// again ends the process by a signal, drawn, and starts it with other arguments, or the same when there are none.
+// again stops the process with a random signal and restarts it, with the given arguments or else with the previous ones.
 func (i *instance) again(arguments ...string) syscall.Signal {
 	i.Helper()
 	signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[i.random.IntN(2)]
@@ -226,21 +228,21 @@ func (i *instance) start() {
 	}
 }
 
-// end sends the signal and waits for the end of the process. A process that is asked to end does so without an error.
+// end sends the signal and waits until the process exits. After SIGTERM it must exit without an error.
 func (i *instance) end(signal syscall.Signal) {
 	i.Helper()
 	if i.command.ProcessState != nil {
-		return // it has ended
+		return // it has exited
 	}
 	if err := i.command.Process.Signal(signal); err != nil {
 		i.Errorf("%s of process %s: %v\n%s", signal, i.name, err, i.output)
 	}
 	if err := i.command.Wait(); err != nil && signal != syscall.SIGKILL && !i.early(err) {
-		i.Errorf("process %s ended with %v after %s\n%s", i.name, err, signal, i.output)
+		i.Errorf("process %s exited with %v after %s\n%s", i.name, err, signal, i.output)
 	}
 }
 
-// early reports whether the process had not come to listen to signals.
+// early returns true if the process exited before it handled signals.
 func (*instance) early(err error) bool {
 	exit, ok := err.(*exec.ExitError) //nolint:errorlint // as exec.Cmd.Wait returns it
 	if !ok {
@@ -250,7 +252,7 @@ func (*instance) early(err error) bool {
 	return ok && status.Signaled()
 }
 
-// edit gives some of the owners, drawn, another text; those that are not there are made.
+// edit changes the text of a random sample of the owners, and creates those that do not exist.
 func (w *handOver) edit(owners, some int) {
 	w.Helper()
 	const writers = 8
@@ -281,7 +283,7 @@ func (w *handOver) edit(owners, some int) {
 	group.Wait()
 }
 
-// converges waits until each owner has the three children that it plans and its status speaks of its last generation.
+// converges waits until each owner has its three planned children and a status of its latest generation.
 func (w *handOver) converges() {
 	w.Helper()
 	var left []string
@@ -295,7 +297,7 @@ func (w *handOver) converges() {
 	}
 }
 
-// unfinished says of each owner that is not as it should be what is wrong.
+// unfinished describes each owner that has not reached its desired state.
 func (w *handOver) unfinished() (wrong []string) {
 	w.Helper()
 	var sites v1.WebsiteList
@@ -341,8 +343,8 @@ func (w *handOver) unfinished() (wrong []string) {
 	return wrong
 }
 
-// onceEach holds the log of the API server to one creation of each child, and no deletion. The request of a process that is killed may
-// be carried out although its answer reaches nobody, and the log has another code then.
+// onceEach checks in the audit log that each child was created once and none was deleted. The API server may carry out
+// the last request of a killed process; the log then has a different code.
 func (w *handOver) onceEach(entries environment.AuditEntries) {
 	w.Helper()
 	created, unanswered := map[requests.Request]int{}, map[requests.Request]int{}
@@ -360,7 +362,7 @@ func (w *handOver) onceEach(entries environment.AuditEntries) {
 	}
 	for what, code := range unanswered {
 		if _, answered := created[what]; !answered {
-			w.Logf("%s %s: its creation is logged with code %d", what.Resource, what.Name, code)
+			w.Logf("%s %s: the log has code %d for its creation", what.Resource, what.Name, code)
 			created[what] = 1
 		}
 	}

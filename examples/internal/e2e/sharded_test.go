@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// TestSharded checks that sharded/ has what quickstart/config has, with a StatefulSet instead of the Deployment. Each Pod of
-// the StatefulSet gives the operator the number of its shard.
+// TestSharded checks that sharded/ has the objects of quickstart/config, with a StatefulSet instead of the Deployment.
+// Each Pod of the StatefulSet passes the number of its shard to the operator.
 func TestSharded(t *testing.T) {
 	env.Require(t)
 	names := func(objects []*unstructured.Unstructured) (names []string, template corev1.PodTemplateSpec) {
@@ -66,7 +66,7 @@ func TestSharded(t *testing.T) {
 	}
 }
 
-// built returns what kustomize builds of a folder.
+// built returns the objects that kustomize builds from a folder.
 func built(t *testing.T, folder string) []*unstructured.Unstructured {
 	t.Helper()
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)

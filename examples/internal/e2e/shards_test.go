@@ -24,10 +24,11 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-// TestTwoShards runs processes of the operator that divide the owners, two of them for one shard. It kills one after the other while
-// owners are created, changed and deleted, and while the number of shards changes from two to three and back. Every owner ends as planned,
-// no child is created twice or deleted, and every write came from the process that held the lease of its shard. RECONCILETEST_SEED repeats
-// the kills of a run, RECONCILETEST_CASES=all runs 1,000 owners and 20 kills.
+// TestTwoShards runs processes of the operator that divide the owners, two of them for one shard. It kills one after the
+// other while owners are created, changed and deleted, and while the number of shards changes from two to three and
+// back. It checks that every owner reaches its desired state, no child is created twice or deleted, and every write came
+// from the process that held the lease of its shard. RECONCILETEST_SEED repeats the kills of a run;
+// RECONCILETEST_CASES=all runs 1,000 owners and 20 kills.
 func TestTwoShards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the operator, and waits for leases")
@@ -86,16 +87,16 @@ func runShards(t *testing.T, server *environment.Environment) {
 	w.requireDivided(entries, owners)
 }
 
-// sharded are the processes of shards and the owners that they reconcile.
+// sharded has the processes of the shards and the owners that they reconcile.
 type sharded struct {
 	*handOver
 	instances []*instance
-	shards    map[string]string // of each user
+	shards    map[string]string // shard of each user
 	deleted   map[string]bool   // names of owners that were deleted at least once
 	count     int
 }
 
-// arguments returns those of a process of the shard.
+// arguments returns the arguments of a process of the shard.
 func (w *sharded) arguments(shard string) []string {
 	return []string{"-shard-name=" + shard, "-shard-count=" + strconv.Itoa(w.count)}
 }
@@ -107,7 +108,8 @@ func (w *sharded) add(name, shard string) {
 	w.instances = append(w.instances, w.instance(name, w.arguments(shard)...))
 }
 
-// scaleTo restarts the processes one by one with another number of shards, and starts or ends the process of the third one.
+// scaleTo restarts the processes one by one with another number of shards, and starts or stops the process of the third
+// shard.
 func (w *sharded) scaleTo(count, owners int) {
 	w.Helper()
 	more := count > w.count
@@ -141,7 +143,7 @@ func (w *sharded) change(owners int) {
 	}
 }
 
-// collectGarbage deletes the children of owners that do not exist until the test ends, as the garbage collector of a cluster does.
+// collectGarbage deletes the children of deleted owners until the test ends, as the garbage collector of a cluster does.
 func (w *sharded) collectGarbage() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
 	done := make(chan error, 1)
@@ -163,7 +165,7 @@ func (w *sharded) collectGarbage() {
 	})
 }
 
-// collectOnce lists the owners after their children, so that an owner that is not listed does not exist.
+// collectOnce lists the owners after their children, so that an owner missing from the list was deleted.
 func (w *sharded) collectOnce(ctx context.Context) error {
 	var children []client.Object
 	for _, list := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceList{}, &appsv1.DeploymentList{}} {
@@ -214,7 +216,8 @@ func (w *sharded) requireCreatedOnce(entries environment.AuditEntries) {
 	}
 }
 
-// requireDivided fails if a shard of the two that always exist created less than a fifth of the ConfigMaps that the owners started with.
+// requireDivided fails if one of the two permanent shards created less than a fifth of the ConfigMaps of the initial
+// owners.
 func (w *sharded) requireDivided(entries environment.AuditEntries, owners int) {
 	w.Helper()
 	created := map[string]int{}

@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
 )
 
-// TestChildren: missing, additional and different children are differences; children that are kept as they are do not count.
+// TestChildren checks that missing, additional and different children are reported, and that kept children are ignored.
 func TestChildren(t *testing.T) {
 	t.Parallel()
 	object := metav1.ObjectMeta{Namespace: "ns", Name: "a"}

@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/expect"
 )
 
-// TestDiff: a field that is wanted and missing is a difference, and so is one that is there and not wanted.
+// TestDiff checks that missing and unexpected fields are reported.
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	got := corev1.VolumeMount{Name: "v", MountPath: "/v", ReadOnly: true}

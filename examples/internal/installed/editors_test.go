@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestEditors: what the installed roles add to edit and admin of Kubernetes, in config and in the chart. Owners of every
-// other kind can make the operator write RBAC or reach other namespaces, and an account with edit in one namespace cannot
-// create them.
+// TestEditors checks which kinds the installed roles, in config and in the chart, add to the roles edit and admin of
+// Kubernetes. An account with edit in one namespace must not be able to create owners of the other kinds, because these
+// make the operator write RBAC or act in other namespaces.
 func TestEditors(t *testing.T) {
 	t.Parallel()
 	for example, want := range map[string][]string{
@@ -52,7 +52,7 @@ func TestEditors(t *testing.T) {
 	}
 }
 
-// In a chart a condition is a line that is no YAML, and a name is included.
+// A condition in a chart is a line that is not YAML, and names are included.
 var (
 	condition = regexp.MustCompile(`(?m)^\s*\{\{-.*\}\}$`)
 	included  = regexp.MustCompile(`\{\{ include "([^"]*)" \$ \}\}`)
@@ -67,7 +67,7 @@ func aggregated(t *testing.T, file string) (resources []string) {
 	}
 	for document := range strings.SplitSeq(string(text), "\n---\n") {
 		document = included.ReplaceAllString(condition.ReplaceAllString(document, ""), "$1")
-		document = strings.NewReplacer("{{", "", "}}", "").Replace(document) // namespaces
+		document = strings.NewReplacer("{{", "", "}}", "").Replace(document) // placeholders of namespaces
 		role := rbacv1.ClusterRole{}
 		if err := yaml.Unmarshal([]byte(document), &role); err != nil {
 			t.Fatalf("%s: %v", file, err)

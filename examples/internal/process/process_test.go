@@ -15,7 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
-// TestCertify: a server with the certificate, at a free address, is trusted by who trusts the certificate, under its address and its names.
+// TestCertify checks that a client that trusts the certificate also trusts a server that uses it, at its address and its
+// names.
 func TestCertify(t *testing.T) {
 	t.Parallel()
 	folder, address := t.TempDir(), environment.FreeAddress(t)
@@ -52,7 +53,7 @@ func TestCertify(t *testing.T) {
 	}
 }
 
-// TestTail: the tail is the end of a long log, and all of a short one.
+// TestTail checks that the tail is the end of a long log and all of a short one.
 func TestTail(t *testing.T) {
 	t.Parallel()
 	var log process.Log

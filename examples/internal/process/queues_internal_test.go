@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestParseBusy: a controller is busy while its queue has an owner, of any priority, or a worker reconciles one.
+// TestParseBusy checks that a controller is busy while its queue has an owner of any priority or a worker reconciles
+// one.
 func TestParseBusy(t *testing.T) {
 	t.Parallel()
 	got, err := parseBusy(strings.NewReader(`# HELP workqueue_depth Current depth of workqueue by workqueue and priority
@@ -30,7 +31,7 @@ workqueue_adds_total{controller="idle",name="idle",priority="0"} 7
 	}
 }
 
-// TestAwaitQueues: it returns after a controller that works has been idle, and not before.
+// TestAwaitQueues checks that it returns only after a busy controller has become idle.
 func TestAwaitQueues(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32

@@ -12,26 +12,26 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// policy is what clients and gateways rely on of a generated AuthPolicy, without the expressions.
+// policy has the parts of a generated AuthPolicy that clients and gateways depend on, without the expressions.
 type policy struct {
 	Metadata map[string]any
 	Target   map[string]any
-	// Rules are those of each section by name.
+	// Rules of each section, by name.
 	Metadatas, Authentication, Authorization map[string]rule
 	Headers, Properties                      []string
 	Unauthenticated, Unauthorized            int64
-	Reasons                                  []string // where a denial says why
+	Reasons                                  []string // sources of the reason of a denial
 }
 
 type rule struct {
 	Priority    int64
 	URL, Method string
 	Cached      int64 // seconds
-	Conditions  int   // how many have to hold
+	Conditions  int   // number of conditions of the rule
 	Details     map[string]any
 }
 
-// TestPolicy: the AuthPolicy of a model has the product's rules, headers and properties.
+// TestPolicy compares the rules, headers and properties of a model's AuthPolicy with those of the product.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	p := &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{}}
@@ -79,7 +79,7 @@ reasons: [body, x-ext-auth-reason]
 	}
 }
 
-// summary returns what is compared of a policy.
+// summary returns the compared parts of a policy.
 func summary(object map[string]any) policy {
 	part := func(path ...string) map[string]any {
 		found, _, _ := unstructured.NestedMap(object, path...)

@@ -17,7 +17,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// TestSafe: a name that ends a string of the policy could allow everybody.
+// TestSafe checks that unsafe names are rejected: a name that terminates a string of the policy could grant access to
+// all users.
 func TestSafe(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -54,7 +55,7 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// policyOf renders the policy of a model.
+// policyOf renders the AuthPolicy of a model.
 func policyOf(t *testing.T, config models.Config, valid *maasv1alpha1.MaaSAuthPolicy) map[string]any {
 	t.Helper()
 	set, err := models.Children[*access](files)
@@ -73,7 +74,7 @@ func policyOf(t *testing.T, config models.Config, valid *maasv1alpha1.MaaSAuthPo
 	return policy.(*unstructured.Unstructured).Object
 }
 
-// TestMembership: what the policy compares users with is a list also when nobody is named.
+// TestMembership checks that the users and groups in the policy are lists even if none is configured.
 func TestMembership(t *testing.T) {
 	t.Parallel()
 	valid := &maasv1alpha1.MaaSAuthPolicy{Spec: &maasv1alpha1.MaaSAuthPolicySpec{Subjects: maasv1alpha1.SubjectSpec{Users: []string{"ann"}}}}
@@ -85,7 +86,7 @@ func TestMembership(t *testing.T) {
 	}
 }
 
-// TestRemembered: an answer about rights is not remembered longer than the one about the key that it was made from.
+// TestRemembered checks that an authorization result is cached no longer than the key metadata it was derived from.
 func TestRemembered(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ metadata, authz, want int64 }{{60, 10, 10}, {10, 60, 10}, {10, -1, 0}} {
@@ -98,7 +99,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestMissingModel: an auth policy none of whose models exists has failed.
+// TestMissingModel checks that an auth policy fails if none of its models exists.
 func TestMissingModel(t *testing.T) {
 	t.Parallel()
 	part := models.Part{}

@@ -27,7 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// scenariosFile is beside the repository; without it there is nothing to play.
+// scenariosFile is outside the repository; the test is skipped without it.
 const scenariosFile = "../../../../shared/scenarios/maas-api-scenarios.json"
 
 type scenario struct {
@@ -74,7 +74,8 @@ type stubAnswer struct {
 	DelayMs  int
 }
 
-// TestScenarios plays the recorded requests. Where a case says what is better than the product, that is expected.
+// TestScenarios replays recorded requests. Where a case specifies a better response than the product's, it expects that
+// one.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(scenariosFile)
@@ -103,7 +104,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// stub is a server of a model, and the requests that it got.
+// stub is a model server that records its requests.
 type stub struct {
 	mu     sync.Mutex
 	answer stubAnswer
@@ -125,7 +126,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(a.Status)
 	if a.Body != nil {
 		if err := json.NewEncoder(w).Encode(a.Body); err != nil {
-			panic(http.ErrAbortHandler) //nolint:forbidigo // the client sees an aborted answer
+			panic(http.ErrAbortHandler) //nolint:forbidigo // the client receives an aborted response
 		}
 	}
 	if a.Text != nil {
@@ -178,7 +179,7 @@ func play(t *testing.T, raw json.RawMessage, answers map[string]stubAnswer) {
 	}
 }
 
-// cacheOf has the objects, with the fields that a case leaves out.
+// cacheOf returns a reader of the objects, with defaults for the fields that a case omits.
 func cacheOf(t *testing.T, given []map[string]any) client.Reader {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -285,7 +286,7 @@ func differences(want expectation, got *httptest.ResponseRecorder, stubs map[str
 	return out
 }
 
-// valuesAt are the values at a path such as data[].id.
+// valuesAt returns the values at a path such as data[].id.
 func valuesAt(value any, path string) []any {
 	list, field, _ := strings.Cut(path, "[].")
 	if list != "" {
@@ -301,7 +302,7 @@ func valuesAt(value any, path string) []any {
 	return out
 }
 
-// matches compares a subset: each wanted item of a list matches one that is there.
+// matches compares a subset: each expected item of a list must match an actual one.
 func matches(path string, want, got any, report func(string, ...any)) bool {
 	switch w := want.(type) {
 	case map[string]any:

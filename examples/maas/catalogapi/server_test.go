@@ -19,7 +19,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// TestIdentity: each header of the identity counts only if it is there exactly once. A user may have no groups.
+// TestIdentity checks that an identity header is accepted only if it occurs exactly once, and that a user may have no
+// groups.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	const username, group = "X-Maas-Username", "X-Maas-Group"
@@ -52,7 +53,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestEndpoints: each endpoint of the page is served.
+// TestEndpoints checks that the server serves each endpoint of the page.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	server := &catalogapi.Server{Reader: cacheOf(t, nil), SubscriptionNamespace: "s"}
@@ -70,7 +71,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestPaths: users reach neither the selection nor the metrics.
+// TestPaths checks that users can reach neither the selection endpoint nor the metrics.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	server := &catalogapi.Server{Reader: cacheOf(t, nil), SubscriptionNamespace: "s"}
@@ -95,8 +96,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestTokens: a token reaches only hosts that are trusted, also when one of them redirects elsewhere, and only servers with a certificate
-// that is verified.
+// TestTokens checks that a token is sent only to trusted hosts, also after a redirect, and only to servers with a
+// verified certificate.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	var reached []string
@@ -126,7 +127,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestGatewayHost: a URL is the gateway's if its scheme is https and its host is one of a listener, or an address.
+// TestGatewayHost checks that a URL belongs to the gateway only if its scheme is https and its host is that of a
+// listener or an address.
 func TestGatewayHost(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
@@ -155,6 +157,6 @@ func TestGatewayHost(t *testing.T) {
 		got[text] = is(t.Context(), u)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("of the gateway (-want +got):\n%s", diff)
+		t.Errorf("URLs of the gateway (-want +got):\n%s", diff)
 	}
 }

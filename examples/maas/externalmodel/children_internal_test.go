@@ -20,7 +20,7 @@ metadata:
   labels: {app.kubernetes.io/managed-by: maas-external-model-reconciler, maas.opendatahub.io/external-model: chat}
 `
 
-// childrenOf returns the children that are wanted, with the port and the entry of the port in the ServiceEntry.
+// childrenOf returns the expected children, with the given port and port entry of the ServiceEntry.
 func childrenOf(port, entry string) []string {
 	backend := `
     backendRefs: [{name: chat, port: ` + port + `}]
@@ -42,7 +42,7 @@ spec:
   - matches: [{headers: [{type: Exact, name: X-Gateway-Model-Name, value: gpt-4o}]}]` + backend}
 }
 
-// TestChildren: the children of an ExternalModel have the product's fields.
+// TestChildren compares the fields of the children of an ExternalModel with those of the product.
 func TestChildren(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()

@@ -15,7 +15,7 @@ func TestAnnotations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		annotations map[string]string
-		port        int32 // 0 is an error
+		port        int32 // 0: an error is expected
 		secure      bool
 	}{
 		"none":                   {nil, defaultPort, true},
@@ -36,7 +36,7 @@ func TestAnnotations(t *testing.T) {
 			}
 			f, err := read(model)
 			if (err != nil) != (c.port == 0) {
-				t.Fatalf("got the error %v", err)
+				t.Fatalf("got error %v", err)
 			}
 			set, err := models.Children(files, declared...)
 			if err != nil {
@@ -46,7 +46,7 @@ func TestAnnotations(t *testing.T) {
 			plan, err := (&Reconciler{models.Key("ingress", "gate"), set}).PlanResources(t.Context(), rc, observed{})
 			if c.port == 0 {
 				if err == nil || len(plan.Children) > 0 {
-					t.Errorf("%d children are planned, and the error is %v", len(plan.Children), err)
+					t.Errorf("got %d planned children and error %v", len(plan.Children), err)
 				}
 				return
 			}

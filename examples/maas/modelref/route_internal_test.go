@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// TestEndpoint: the route leads to the gateway of another namespace, which has accepted it.
+// TestEndpoint checks the endpoint of a route that is accepted by a gateway in another namespace.
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	for override, want := range map[string]string{"": "https://maas.example.com/llm/gpt", "https://mine": "https://mine"} {
@@ -39,7 +39,8 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// TestFinalize: of the policies on a model that is being deleted, only those go that nobody else answers for.
+// TestFinalize checks that deleting a model deletes only those of its policies that no other controller is responsible
+// for.
 func TestFinalize(t *testing.T) {
 	t.Parallel()
 	policy := func(name string, annotations map[string]string, owners ...metav1.OwnerReference) unstructured.Unstructured {
@@ -58,7 +59,7 @@ func TestFinalize(t *testing.T) {
 	}}
 	plan, err := (&Reconciler{}).Finalize(t.Context(), reconcile.ReconcileContext[*maasv1alpha1.MaaSModelRef]{}, obs)
 	if err != nil || plan.RequeueAfter != models.LeaveInterval {
-		t.Errorf("%v, requeues after %s, want %s", err, plan.RequeueAfter, models.LeaveInterval)
+		t.Errorf("got error %v and requeue after %s, want requeue after %s", err, plan.RequeueAfter, models.LeaveInterval)
 	}
 	var got []string
 	for _, d := range plan.Deletes {

@@ -13,7 +13,7 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// TestServed: a model counts until its deletion begins.
+// TestServed checks that a model counts as existing until its deletion begins.
 func TestServed(t *testing.T) {
 	t.Parallel()
 	m := Model{Key: Key("llm", "chat")}
@@ -27,7 +27,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// TestState: a policy is ready when all conditions of its kind are true.
+// TestState checks that a policy is ready when all conditions of its kind are true.
 func TestState(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -51,7 +51,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestTally: a part that is refused fails a member, whatever else is only worse than it should be.
+// TestTally checks that a rejected part makes a member Failed, even if other parts are only degraded.
 func TestTally(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

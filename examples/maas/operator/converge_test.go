@@ -25,11 +25,10 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/subscription"
 )
 
-// casesPerController are drawn from some hundreds; RECONCILETEST_CASES=all runs
-// them all.
+// casesPerController is the number of sampled cases, of several hundred; RECONCILETEST_CASES=all runs all.
 const casesPerController = 15
 
-// served are two models of external providers that are served.
+// served has two served models of external providers.
 var served = gateway + chat + strings.ReplaceAll(chat, "chat", "code")
 
 const (
@@ -97,8 +96,7 @@ func modelsOf(names ...string) []maasv1alpha1.ModelRef {
 	return refs
 }
 
-// Three subscriptions have one policy together; one of them leaves for another
-// model.
+// TestSubscriptionsConverge checks three subscriptions that share a policy, of which one changes to another model.
 func TestSubscriptionsConverge(t *testing.T) {
 	t.Parallel()
 	reconciletest.Converge(t, subscriptions(t))
@@ -133,8 +131,7 @@ func limited(model string, tokens int64) []maasv1alpha1.ModelSubscriptionRef {
 	}}
 }
 
-// Three auth policies have one policy together; one of them leaves for another
-// model.
+// TestAuthPoliciesConverge checks three auth policies that share a policy, of which one changes to another model.
 func TestAuthPoliciesConverge(t *testing.T) {
 	t.Parallel()
 	reconciletest.Converge(t, authPolicies(t))
@@ -203,7 +200,7 @@ func modelRef(t *testing.T) reconciletest.System {
 	return s
 }
 
-// approve plays Kuadrant: every policy is accepted and enforced.
+// approve stands in for Kuadrant: it sets every policy accepted and enforced.
 func approve(gvk schema.GroupVersionKind) reconciletest.StandIn {
 	return func(ctx context.Context, c client.Client) error {
 		list := models.List(gvk)

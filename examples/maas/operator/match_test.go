@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// memory holds values that a later expectation compares.
+// memory has values that later expectations compare with.
 type memory map[string]any
 
-// differs says where the object is not as expected, empty when it is. The
-// expectation is a subset: each element of an expected list must match some
-// actual one; "re:" is a regular expression, "__keys" are all keys that there
-// are, "__absent" keys that there are not, "__remember" and "__same" keep and
-// compare a value.
+// differs describes the first difference between an object and its expectation, or returns an empty string. The
+// expectation is a subset: each element of an expected list must match some actual one. "re:" starts a regular
+// expression, "__keys" lists all keys of an object, "__absent" lists keys that must not exist, "__remember" stores a
+// value and "__same" compares with the stored one.
 func (m memory) differs(path string, want, have any) string {
 	switch want := want.(type) {
 	case map[string]any:

@@ -24,8 +24,8 @@ func TestTenantConverges(t *testing.T) {
 	reconciletest.Converge(t, platform(t))
 }
 
-// platform is a tenant whose platform moves to another gateway, and loses its telemetry.
-// TestAuthConfigServed: the platform waits for the version of AuthConfig that its policies become.
+// TestAuthConfigServed checks that the platform waits until the API server serves the version of AuthConfig that
+// Kuadrant creates for its policies.
 func TestAuthConfigServed(t *testing.T) {
 	t.Parallel()
 	for version, expect := range map[string]string{
@@ -47,7 +47,7 @@ status: ` + expect}.Run(t)
 	}
 }
 
-// authConfigsOf are the foreign kinds, with AuthConfig served in the version alone.
+// authConfigsOf returns the CRDs of other projects, with AuthConfig served only in the given version.
 func authConfigsOf(t *testing.T, version string) []string {
 	t.Helper()
 	files, err := filepath.Glob("../config/foreign/*.yaml")
@@ -70,6 +70,7 @@ func authConfigsOf(t *testing.T, version string) []string {
 	return files
 }
 
+// platform returns a system with a tenant whose platform moves to another gateway and loses its telemetry.
 func platform(t *testing.T) reconciletest.System {
 	t.Helper()
 	s := system(t, func(mgr manager.Manager) error {
@@ -94,7 +95,7 @@ func platform(t *testing.T) reconciletest.System {
 	return s
 }
 
-// platformNeeds are the objects without which no platform is installed, and a second gateway.
+// platformNeeds returns the objects that the platform requires, and a second gateway.
 func platformNeeds() []client.Object {
 	return []client.Object{
 		&gatewayv1.Gateway{ObjectMeta: metav1.ObjectMeta{Namespace: config.Gateway.Namespace, Name: config.Gateway.Name}},

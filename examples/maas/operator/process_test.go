@@ -13,15 +13,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/reconciletest/environment"
 )
 
-// process is the operator as it is shipped: a program of its own that is given
-// a kubeconfig.
+// process is the shipped operator, run as a separate process with a kubeconfig.
 type process struct {
 	folder  string
 	command *exec.Cmd
 	log     *os.File
 }
 
-// build makes the program.
+// build compiles the operator.
 func (p *process) build() {
 	GinkgoHelper()
 	p.folder = GinkgoT().TempDir()
@@ -32,8 +31,8 @@ func (p *process) build() {
 	Expect(os.WriteFile(filepath.Join(p.folder, "kubeconfig"), kubeconfig, 0o600)).To(Succeed())
 }
 
-// start runs it until stop, or until the suite ends, and waits until it is
-// ready: before that it could not be stopped in an orderly way either.
+// start starts the process and waits until it is ready, because it handles an interrupt only then. It stops at the
+// latest when the suite ends.
 func (p *process) start() {
 	GinkgoHelper()
 	var err error
@@ -56,7 +55,7 @@ func (p *process) start() {
 	}).WithTimeout(2*time.Minute).WithPolling(100*time.Millisecond).Should(Succeed(), p.tail)
 }
 
-// stop interrupts it, as Kubernetes does, and waits for its end.
+// stop interrupts the process, as Kubernetes does, and waits until it exits.
 func (p *process) stop() {
 	GinkgoHelper()
 	if p.command == nil {
@@ -69,7 +68,7 @@ func (p *process) stop() {
 	Expect(err).NotTo(HaveOccurred(), p.tail())
 }
 
-// tail is the end of its log.
+// tail returns the end of the log.
 func (p *process) tail() string {
 	text, err := os.ReadFile(p.log.Name())
 	if err != nil {

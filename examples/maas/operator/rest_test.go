@@ -33,7 +33,7 @@ var _ = Describe("The operator in steady state", func() {
 		}
 		Eventually(func() int {
 			counted.Reset()
-			time.Sleep(2 * moment) // in which something would be sent
+			time.Sleep(2 * moment) // time for unexpected requests
 			return len(counted.Snapshot().WithoutInformers())
 		}).WithTimeout(patience).Should(BeZero())
 	})

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// scenario is one of testdata/scenarios.json. Of a quirk of upstream, Prefer
-// says what is better, if anything is.
+// scenario is an entry of testdata/scenarios.json. For a quirk of upstream, Prefer has the better result, if there is
+// one.
 type scenario struct {
 	Name    string           `json:"name"`
 	Product string           `json:"product"`
@@ -62,8 +62,7 @@ func (r reference) object() *unstructured.Unstructured {
 	return u
 }
 
-// decided are scenarios whose outcome is another one here, see the README: the
-// phase Invalid is in no CRD of the product's.
+// decided has the scenarios whose result differs here, see the README: no CRD of the product allows the phase Invalid.
 var decided = map[string]*expectation{
 	"modelref-without-spec-is-stuck":     withoutSpec("MaaSModelRef", "llm"),
 	"subscription-without-spec-is-stuck": withoutSpec("MaaSSubscription", "models-as-a-service"),
@@ -76,7 +75,7 @@ func withoutSpec(kind, namespace string) *expectation {
 	}}}
 }
 
-// scenarios are the recorded ones, and those that they leave out.
+// scenarios returns the recorded scenarios and additional ones.
 func scenarios() []scenario {
 	var all []scenario
 	for _, file := range []string{"testdata/scenarios.json", "testdata/more.yaml"} {
@@ -148,7 +147,7 @@ func (s step) run(ctx context.Context, known memory) {
 		data, err := json.Marshal(s.Patch)
 		Expect(err).NotTo(HaveOccurred())
 		patchType := map[string]types.PatchType{"merge": types.MergePatchType, "json": types.JSONPatchType}[s.Type]
-		Eventually(func() error { // the operator may have to make the object, or its finalizer, first
+		Eventually(func() error { // the operator may have to create the object or its finalizer first
 			if s.Subresource == "status" {
 				return c.Status().Patch(ctx, s.Ref.object(), client.RawPatch(patchType, data))
 			}
@@ -160,13 +159,13 @@ func (s step) run(ctx context.Context, known memory) {
 			(&expectation{Absent: []reference{*s.Ref}}).hold(ctx, known)
 		}
 	case "sleep":
-		time.Sleep(moment) // in which nothing must happen
+		time.Sleep(moment) // time for unexpected changes
 	default:
 		Fail("unknown op " + s.Op)
 	}
 }
 
-// hold waits until the world is as expected.
+// hold waits until the objects are as expected.
 func (e *expectation) hold(ctx context.Context, known memory) {
 	GinkgoHelper()
 	Eventually(func() string {

@@ -12,11 +12,11 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// action is what somebody else does to an object of the product, or because of it.
+// action changes an object of the product, or reacts to it, as a user or another controller does.
 type action func(ctx context.Context, c client.Client, o *unstructured.Unstructured) error
 
-// once lets somebody act one time when a pass has found the object of the kind in the phase, or so many passes later: its
-// controller has had its say then.
+// once returns a stand-in that acts one time: when a reconciliation has found the object in the phase, or the given
+// number of calls later, so that the object's controller has finished.
 func once(kind, name, phase string, later int, act action) func() reconciletest.StandIn {
 	namespace := "default"
 	if kind == "Tenant" {
@@ -40,7 +40,7 @@ func once(kind, name, phase string, later int, act action) func() reconciletest.
 	}
 }
 
-// set changes a field of the object.
+// set returns an action that sets a field of the object.
 func set(value any, fields ...string) action {
 	return func(ctx context.Context, c client.Client, o *unstructured.Unstructured) error {
 		if err := unstructured.SetNestedField(o.Object, value, fields...); err != nil {
@@ -50,8 +50,8 @@ func set(value any, fields ...string) action {
 	}
 }
 
-// TestSDKIsNeeded: what the example shows rests on the SDK. The same expectations hold with all of it, and each does
-// not hold once its part is off.
+// TestSDKIsNeeded checks that the results of the example depend on each part of the library: a scenario holds with the
+// complete library, and fails without the part.
 func TestSDKIsNeeded(t *testing.T) {
 	t.Parallel()
 	for name, tc := range sdkCases() {

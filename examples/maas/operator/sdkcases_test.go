@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// sdkCase is a scenario, and a part of the SDK without which it does not hold.
+// sdkCase is a scenario and the part of the library that it needs.
 type sdkCase struct {
 	off       reconciletest.Without
 	system    func(t *testing.T) reconciletest.System
@@ -26,7 +26,7 @@ type sdkCase struct {
 	gone      []client.Object
 }
 
-// single is a system with the first of its owners alone.
+// single reduces a system to its first owner.
 func single(of func(t *testing.T) reconciletest.System) func(t *testing.T) reconciletest.System {
 	return func(t *testing.T) reconciletest.System {
 		s := of(t)
@@ -35,7 +35,7 @@ func single(of func(t *testing.T) reconciletest.System) func(t *testing.T) recon
 	}
 }
 
-// given is a system in another world.
+// given replaces the given objects of a system.
 func given(of func(t *testing.T) reconciletest.System, testCluster string) func(t *testing.T) reconciletest.System {
 	return func(t *testing.T) reconciletest.System {
 		s := of(t)
@@ -87,7 +87,7 @@ metadata: {name: maas-auth-chat, annotations: {maas.opendatahub.io/auth-policies
 	}
 }
 
-// pruneCases need children to go that are wanted no longer.
+// pruneCases need unwanted children to be deleted.
 func pruneCases() map[string]sdkCase {
 	off := reconciletest.Without{Prune: true}
 	code := []any{map[string]any{"name": "code", "namespace": "default"}}
@@ -123,7 +123,7 @@ func pruneCases() map[string]sdkCase {
 	}
 }
 
-// trackerCases need what was looked for to wake the owner when it comes.
+// trackerCases need the creation of a missing object to enqueue the owner.
 func trackerCases() map[string]sdkCase {
 	off := reconciletest.Without{Tracker: true}
 	comes := func(object client.Object) action {

@@ -40,7 +40,7 @@ const (
 	moment   = time.Second
 )
 
-// The world of the suite: one API server, and the operator as a process beside it.
+// The suite has one API server, and the operator runs as a separate process.
 var (
 	scheme  = runtime.NewScheme()
 	env     = &environment.Environment{Scheme: scheme}
@@ -95,8 +95,7 @@ var _ = AfterEach(func(ctx context.Context) {
 	Eventually(func() error { return kstatus.Check(ctx, c, kinds...) }).WithTimeout(patience).Should(Succeed())
 })
 
-// startOperator runs the operator in this process, where its requests can be
-// counted, until the spec ends.
+// startOperator runs the operator in this process, where the test can count its requests, until the spec ends.
 func startOperator(rc *rest.Config) {
 	GinkgoHelper()
 	var maas sdk.Operator
@@ -107,7 +106,7 @@ func startOperator(rc *rest.Config) {
 	options.Cache, err = controller.CacheOptions(scheme, maas.Controllers...)
 	Expect(err).NotTo(HaveOccurred())
 	maas.Manager(&options)
-	options.Controller.SkipNameValidation = &skip // several operators, one after the other
+	options.Controller.SkipNameValidation = &skip // several operators run in this process, one after the other
 	mgr, err := ctrl.NewManager(rc, options)
 	Expect(err).NotTo(HaveOccurred())
 	for _, c := range maas.Controllers {
@@ -124,7 +123,7 @@ func startOperator(rc *rest.Config) {
 	})
 }
 
-// clean removes what a scenario has left, owners first.
+// clean deletes the objects of a scenario, owners first.
 func clean(ctx context.Context) {
 	GinkgoHelper()
 	cleanPlatform(ctx)
@@ -153,8 +152,8 @@ func clean(ctx context.Context) {
 	}
 }
 
-// cleanPlatform makes the operator begin anew with the tenant. Without a
-// database nothing is installed; what an unmanaged tenant has kept is removed.
+// cleanPlatform makes the operator recreate the tenant. Without a database it installs no platform. The objects that an
+// unmanaged tenant kept are deleted.
 func cleanPlatform(ctx context.Context) {
 	GinkgoHelper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: config.AppNamespace, Name: "maas-db-config"}}
@@ -190,8 +189,7 @@ func cleanPlatform(ctx context.Context) {
 	}).WithTimeout(patience).WithPolling(50 * time.Millisecond).Should(Succeed())
 }
 
-// remove deletes an object and takes the finalizer off that a scenario has put
-// on.
+// remove deletes an object and removes the finalizer that a scenario added.
 func remove(ctx context.Context, object *unstructured.Unstructured) {
 	GinkgoHelper()
 	for i, finalizer := range object.GetFinalizers() {

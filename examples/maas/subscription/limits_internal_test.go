@@ -20,7 +20,7 @@ import (
 
 var chat = types.NamespacedName{Namespace: "llm", Name: "chat"}
 
-// limited is a subscription to the model chat.
+// limited returns a subscription to the model chat with one limit.
 func limited(limit int64, window string) *maasv1alpha1.MaaSSubscription {
 	return &maasv1alpha1.MaaSSubscription{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "subs", Name: "gold", UID: "1"},
@@ -54,7 +54,8 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// TestPolicy: the policy of a model has the product's fields: the limits of each subscription, and the route as its controller.
+// TestPolicy compares a model's policy with the product's: it has the limits of each subscription, and its controller is
+// the route.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	set, err := models.Children(files, children.Child[*limits]{Template: "policy.yaml"})

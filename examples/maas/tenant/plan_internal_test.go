@@ -10,7 +10,7 @@ import (
 	maasv1alpha1 "github.com/reconcilekit/reconcilekit/examples/maas/api/v1alpha1"
 )
 
-// TestPolicyOfPlan: a tenant gives its platform up only when it is removed.
+// TestPolicyOfPlan checks that a tenant's platform is removed only if the tenant is set to Removed.
 func TestPolicyOfPlan(t *testing.T) {
 	t.Parallel()
 	for wish, want := range map[string]apply.Policy{removed: apply.Withdraw, unmanaged: apply.Suspend, "Mistyped": apply.Suspend} {
@@ -22,7 +22,7 @@ func TestPolicyOfPlan(t *testing.T) {
 	}
 }
 
-// TestParams: what the tenant says nothing about is left to the overlay.
+// TestParams checks that fields the tenant leaves empty keep the values of the overlay.
 func TestParams(t *testing.T) {
 	t.Parallel()
 	days := int32(30)

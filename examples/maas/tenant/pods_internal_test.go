@@ -19,13 +19,15 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/maas/models"
 )
 
-// platformSet are the labels of all objects, elsewhereSet are those of objects that are not in the namespace of the tenant.
+// platformSet has the labels of all objects of the platform, elsewhereSet those of objects outside the namespace of the
+// tenant.
 const (
 	platformSet  = `app.opendatahub.io/modelsasservice: "true", app.kubernetes.io/part-of: models-as-a-service`
 	elsewhereSet = `{` + platformSet + `, maas.opendatahub.io/tenant-name: default-tenant, maas.opendatahub.io/tenant-namespace: subs}`
 )
 
-// apiMetadata and gatewayMetadata return the metadata of an object in the namespace of the API and in that of the gateway.
+// apiMetadata and gatewayMetadata return the metadata of an object in the namespace of the API and in that of the
+// gateway.
 func apiMetadata(name string) string {
 	return `{namespace: app, name: ` + name + `, labels: ` + elsewhereSet
 }
@@ -126,7 +128,7 @@ spec:
         volumeMounts: [{name: plugins, mountPath: /etc/payload-processing, readOnly: true}]
       volumes: [{name: plugins, configMap: {name: payload-processing-plugins}}]`}
 
-// routes are the objects that decide who reaches what.
+// routes are the objects that configure routing and access.
 var routes = []string{`
 apiVersion: gateway.networking.k8s.io/v1
 kind: HTTPRoute
@@ -216,7 +218,7 @@ spec:
         when: [{predicate: '!request.path.endsWith("/v1/models")'}]
         counters: [{expression: auth.identity.userid}]`}
 
-// bindings are the permissions of what runs on the platform.
+// bindings are the objects that grant permissions to the workloads of the platform.
 var bindings = []string{
 	binding("maas-api", "maas-api", "app"), binding("maas-api-supplemental", "maas-api", "app"),
 	binding("payload-processing-reader", "payload-processing", "gateways"),
@@ -231,7 +233,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ` + role
 subjects: [{kind: ServiceAccount, name: ` + account + `, namespace: ` + namespace + `}]`
 }
 
-// settled are settings that differ from all defaults.
+// settled returns settings that differ from all defaults.
 func settled() settings {
 	return settings{
 		Tenant: models.Key("subs", "default-tenant"), App: "app", Gateway: models.Key("gateways", "gate"), Audience: "https://issuer",
@@ -254,7 +256,7 @@ func rendered(t *testing.T, s settings) []manifests.Object {
 	return objects
 }
 
-// TestPods: what runs on the platform, and who reaches it, has the product's fields, in the namespaces of the settings.
+// TestPods compares the workloads, the access rules and the namespaces of the platform with those of the product.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
@@ -287,7 +289,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// TestPlatform: the platform has the product's 27 objects, and two for telemetry.
+// TestPlatform checks that the platform has the product's 27 objects, and two more with telemetry.
 func TestPlatform(t *testing.T) {
 	t.Parallel()
 	want := []string{
@@ -330,7 +332,7 @@ func TestPlatform(t *testing.T) {
 	}
 }
 
-// paramsHash returns the hash of the parameters as the product computes it.
+// paramsHash computes the hash of the parameters as the product does.
 func paramsHash(t *testing.T, objects []manifests.Object) (hash string) {
 	t.Helper()
 	for _, o := range objects {
@@ -347,7 +349,7 @@ func paramsHash(t *testing.T, objects []manifests.Object) (hash string) {
 	return hash
 }
 
-// hashOf returns the hash of the parameters that the pods of a Deployment carry.
+// hashOf returns the parameter hash in the pod template of a Deployment.
 func hashOf(t *testing.T, object manifests.Object) (hash string) {
 	t.Helper()
 	err := manifests.Change(object, func(d *appsv1.Deployment) { hash = d.Spec.Template.Annotations[configHash] })
@@ -357,7 +359,7 @@ func hashOf(t *testing.T, object manifests.Object) (hash string) {
 	return hash
 }
 
-// TestServices: the page has the Services of the platform with their ports.
+// TestServices checks that the page lists the Services of the platform with their ports.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	var got []dataflow.Service

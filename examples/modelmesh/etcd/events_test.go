@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/store"
 )
 
-// target is the store under a prefix.
+// targetOf returns the address of the store and a prefix to watch.
 func targetOf(t *testing.T, s *store.Store, root string) etcd.Target {
 	t.Helper()
 	target, err := etcd.NewTarget(&corev1.Secret{Data: map[string][]byte{
@@ -25,11 +25,11 @@ func targetOf(t *testing.T, s *store.Store, root string) etcd.Target {
 	return target
 }
 
-// heard are the events that came.
+// heard collects the received events.
 type heard struct {
 	mu    sync.Mutex
 	all   []etcd.Event
-	opens int // of the stream
+	opens int // how often the stream was opened
 }
 
 func (h *heard) open() {
@@ -44,7 +44,7 @@ func (h *heard) add(e etcd.Event) {
 	h.all = append(h.all, e)
 }
 
-// take waits for events, in any order, and forgets them.
+// take waits for exactly these events, in any order, and clears them.
 func (h *heard) take(t *testing.T, want ...etcd.Event) {
 	t.Helper()
 	end := time.Now().Add(45 * time.Second)
@@ -66,7 +66,7 @@ func (h *heard) take(t *testing.T, want ...etcd.Event) {
 	}
 }
 
-// TestWatch follows a real etcd: what there is, what changes, across a time without it, and another one.
+// TestWatch watches a real etcd: existing keys, changes, an outage, and another etcd.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	s := store.New(t)
@@ -93,7 +93,7 @@ func TestWatch(t *testing.T) {
 	h.take(t, etcd.Event{Namespace: "b11", Name: "na__me", Source: "isvc"})
 	s.Delete("b11/mm/svc/registry/na__me__isvc-0123456789")
 
-	s.Stop() // a time without etcd misses nothing
+	s.Stop() // an outage of etcd loses no event
 	time.Sleep(time.Second)
 	s.Start()
 	s.Put("b11/mm/svc/vmodels/after", `{"o":"ksp"}`)
@@ -123,7 +123,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchWithoutAStream: an etcd that comes later than the operator is followed from then on.
+// TestWatchWithoutAStream checks that an etcd that starts after the operator is watched from then on.
 func TestWatchWithoutAStream(t *testing.T) {
 	t.Parallel()
 	s := store.New(t)

@@ -2,7 +2,8 @@ package etcd
 
 import "testing"
 
-// TestFirstReports: who watches beside another one does not tell the same again, and the next pause is told.
+// TestFirstReports checks that watches which run concurrently log an outage once, and that the next outage is logged
+// again.
 func TestFirstReports(t *testing.T) {
 	t.Parallel()
 	e := NewEvents("n", true)

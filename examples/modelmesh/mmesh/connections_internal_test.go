@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestAbsent: only a name without addresses and a refused connection mean that no server listens.
+// TestAbsent checks that only a name without addresses and a refused connection mean that no server listens.
 func TestAbsent(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
@@ -38,14 +38,15 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// Response codes of the DNS.
+// Response codes of DNS.
 const (
-	dnsNoData   = 0 // without an answer: the name has no addresses
+	dnsNoData   = 0 // no answer records: the name has no addresses
 	dnsFails    = 2
 	dnsNotFound = 3
 )
 
-// TestNoInstances calls targets without a working server. It is not parallel: it replaces the resolver of the process.
+// TestNoInstances calls targets without a working server. It is not parallel because it replaces the resolver of the
+// process.
 func TestNoInstances(t *testing.T) {
 	const headless = "dns:///modelmesh-serving.models:8033"
 	before := net.DefaultResolver
@@ -78,7 +79,7 @@ func TestNoInstances(t *testing.T) {
 	}
 }
 
-// listen serves each connection with the function until the test ends, and returns the address.
+// listen handles each connection with the function until the test ends, and returns the address.
 func listen(t *testing.T, serve func(net.Conn) error) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -98,7 +99,7 @@ func listen(t *testing.T, serve func(net.Conn) error) string {
 	return listener.Addr().String()
 }
 
-// serveDNS returns a connection to a DNS server, over TCP, that answers each question with the code and without records.
+// serveDNS returns a TCP connection to a DNS server that answers each query with the code and no records.
 func serveDNS(code byte) net.Conn {
 	ours, theirs := net.Pipe()
 	go func() {
@@ -113,7 +114,7 @@ func serveDNS(code byte) net.Conn {
 				return
 			}
 			const header, typeAndClass = 12, 4
-			end := header + bytes.IndexByte(query[header:], 0) + 1 + typeAndClass // of the question
+			end := header + bytes.IndexByte(query[header:], 0) + 1 + typeAndClass // end of the question
 			answer := append([]byte{}, query[:end]...)
 			answer[2], answer[3] = 0x81, 0x80|code // a response; recursion is available
 			copy(answer[6:header], make([]byte, header-6))

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOnTheWire: the bytes are those of the product's protocol, and what is written is read again.
+// TestOnTheWire checks that messages are encoded as in the product's protocol, and that decoding restores them.
 func TestOnTheWire(t *testing.T) {
 	t.Parallel()
 	request := &SetRequest{ID: "a", Owner: "ksp", Target: "b", Type: "mt:c", Path: "p", Key: "{}", LoadNow: true}
@@ -28,7 +28,7 @@ func TestOnTheWire(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshal: no answer of a server makes the client panic.
+// FuzzUnmarshal checks that no response of a server makes the client panic.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add((&VModel{State: 1, Active: "a", ActiveModel: &Model{Errors: []string{"e"}}}).marshal())
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -13,7 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/internal/process"
 )
 
-// TestSecure: what is wrong with a Secret is said with its name, and calls have it until it is right.
+// TestSecure checks that the error of an invalid Secret names the Secret, and that calls return it until the Secret is
+// valid.
 func TestSecure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -45,7 +46,8 @@ func TestSecure(t *testing.T) {
 	}
 }
 
-// TestNewCertificate: a connection lasts as long as its certificate, and a call with another one is made over another connection.
+// TestNewCertificate checks that a connection is used as long as the certificate is unchanged, and that a new
+// certificate opens a new connection.
 func TestNewCertificate(t *testing.T) {
 	t.Parallel()
 	var connections Connections
@@ -73,7 +75,7 @@ func TestNewCertificate(t *testing.T) {
 	}
 }
 
-// certified is a Secret with a certificate of its own.
+// certified returns a Secret with a new certificate.
 func certified(t *testing.T) *corev1.Secret {
 	t.Helper()
 	folder := t.TempDir()

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// differences names what is not as wanted: a subset of maps, exact otherwise.
+// differences lists the fields that differ: maps are compared as subsets, other values exactly.
 func differences(path string, want, got any) []string {
 	if items, isList := want.([]any); isList {
 		if out, typed := differentItems(path, items, got); typed {
@@ -27,7 +27,7 @@ func differences(path string, want, got any) []string {
 	return out
 }
 
-// differentItems compares lists of conditions by their types.
+// differentItems compares lists of conditions by type.
 func differentItems(path string, want []any, got any) (out []string, typed bool) {
 	found := map[any]any{}
 	list, _ := got.([]any)

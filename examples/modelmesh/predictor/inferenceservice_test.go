@@ -136,7 +136,7 @@ func TestSpecOf(t *testing.T) {
 	}
 }
 
-// TestConditionsOfOthers: setting conditions keeps those of KServe as they are, and times of any form.
+// TestConditionsOfOthers checks that setting conditions keeps those of KServe unchanged, including times in any format.
 func TestConditionsOfOthers(t *testing.T) {
 	t.Parallel()
 	s := &v1beta1.InferenceService{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{mode: "ModelMesh"}}}

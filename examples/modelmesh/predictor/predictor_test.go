@@ -49,7 +49,7 @@ func crdOf(file string) *apiextensionsv1.CustomResourceDefinition {
 		err = yaml.Unmarshal(text, crd)
 	}
 	if err != nil {
-		panic(err) // before there is a test
+		panic(err) // no test is running yet
 	}
 	return crd
 }
@@ -73,7 +73,7 @@ var _ = Describe("Predictor", func() {
 		w.status("silent", map[string]any{"activeModelState": "Loading", "available": true})
 		w.mesh.Finish("silent", mmesh.Model{State: mmesh.Loaded})
 		w.status("silent", map[string]any{"activeModelState": "Loaded", "grpcEndpoint": "grpc://modelmesh-serving." + w.namespace + ":8033"})
-		time.Sleep(3 * time.Second) // the last poll
+		time.Sleep(3 * time.Second) // wait for the last poll
 		_ = w.mesh.Calls()
 		time.Sleep(4 * time.Second)
 		Expect(w.mesh.Calls()).To(BeZero())
@@ -93,7 +93,7 @@ var _ = Describe("Predictor", func() {
 	})
 })
 
-// installation is a namespace with the operator, and a ModelMesh beside it.
+// installation has a namespace, the operator and a ModelMesh.
 type installation struct {
 	ctx       context.Context
 	c         client.Client
@@ -170,7 +170,7 @@ func (w *installation) status(name string, want map[string]any) {
 	w.statusOf(&unstructured.Unstructured{Object: predictorOf(name)}, want)
 }
 
-// statusOf waits until the status of what the object names matches.
+// statusOf waits until the status of the named object matches.
 func (w *installation) statusOf(named *unstructured.Unstructured, want map[string]any) {
 	GinkgoHelper()
 	Eventually(func() []string {

@@ -87,7 +87,8 @@ func TestInvalidSpecs(t *testing.T) {
 	}
 }
 
-// TestTypeLabel: a runtime without a name is any runtime. An empty version is a version, which no runtime lists.
+// TestTypeLabel checks that no runtime name selects any runtime, and that an empty version is a version, which no
+// runtime supports.
 func TestTypeLabel(t *testing.T) {
 	t.Parallel()
 	got := map[string]string{}

@@ -23,8 +23,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/standin/store"
 )
 
-// TestNextModelFails: while one model serves, the copies of the next one count with it, and where and when the newest of
-// those failed is told.
+// TestNextModelFails checks that while one model is served, the copies of the next one are counted, too, and that the
+// newest failure is reported with its location and time.
 func TestNextModelFails(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -51,7 +51,7 @@ func TestNextModelFails(t *testing.T) {
 	}
 }
 
-// TestPoll: what no event tells of is looked at again, the sooner the sooner it may change.
+// TestPoll checks the polling interval of states that no event reports: the sooner a state may change, the shorter.
 func TestPoll(t *testing.T) {
 	t.Parallel()
 	waits := &mmesh.Model{State: mmesh.LoadingFailed, Errors: []string{noPodsPrefix + "mt:onnx"}}
@@ -78,13 +78,14 @@ func TestPoll(t *testing.T) {
 			o.model.Error, o.model.Value.NoInstances = tc.failed, tc.noInstances
 			o.model.Value.VModel = mmesh.VModel{ActiveModel: tc.active, TargetModel: tc.target}
 			if got := o.poll(); got != tc.want {
-				t.Errorf("looks again after %s, want %s", got, tc.want)
+				t.Errorf("polls again after %s, want %s", got, tc.want)
 			}
 		})
 	}
 }
 
-// TestNoLongerAvailable: an InferenceService has no address while its model does not answer, and why.
+// TestNoLongerAvailable checks that an InferenceService has no URL while its model does not respond, and that the
+// condition has the reason.
 func TestNoLongerAvailable(t *testing.T) {
 	t.Parallel()
 	var status v1beta1.InferenceServiceStatus
@@ -108,8 +109,8 @@ func TestNoLongerAvailable(t *testing.T) {
 	}
 }
 
-// TestCallFails: while no pod of ModelMesh runs the state of a model is unknown, which is another thing than that it does not exist. Every
-// other failure of a call is an error, whatever its text says.
+// TestCallFails checks that the state of a model is unknown, not missing, while no pod of ModelMesh runs. Every other
+// failure of a call is an error, whatever its text is.
 func TestCallFails(t *testing.T) {
 	t.Parallel()
 	type result struct {
@@ -152,7 +153,8 @@ func TestCallFails(t *testing.T) {
 	}
 }
 
-// TestEventsOfDeletedOwners: an event that does not say whose the vmodel was counts for each source, that of another source for none but it.
+// TestEventsOfDeletedOwners checks that an event without the source of its vmodel enqueues owners of each source, and
+// that an event of another source enqueues none.
 func TestEventsOfDeletedOwners(t *testing.T) {
 	t.Parallel()
 	s := store.New(t)
@@ -173,7 +175,7 @@ func TestEventsOfDeletedOwners(t *testing.T) {
 	for range 2 {
 		<-opened
 	}
-	s.Put("r/mm/svc/vmodels/gone", "") // no record, so that nobody knows whose it was
+	s.Put("r/mm/svc/vmodels/gone", "") // no record, so the source is unknown
 	s.Delete("r/mm/svc/vmodels/gone")
 	s.Put("r/mm/svc/vmodels/last", `{"o":"isvc"}`)
 	got := map[string]int{}
@@ -191,7 +193,7 @@ func TestEventsOfDeletedOwners(t *testing.T) {
 	}
 }
 
-// TestRemoveWithoutModelMesh: a vmodel of a ModelMesh that no longer exists is not removed by a call.
+// TestRemoveWithoutModelMesh checks that no call removes a vmodel of a ModelMesh that no longer exists.
 func TestRemoveWithoutModelMesh(t *testing.T) {
 	t.Parallel()
 	unreadable := errors.New("the namespace cannot be read")

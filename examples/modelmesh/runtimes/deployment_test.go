@@ -15,7 +15,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// input is that of a runtime under a configuration.
+// input returns the input of a runtime under a configuration.
 func input(t *testing.T, config string, r *v1alpha1.ServingRuntime) runtimes.Input {
 	t.Helper()
 	parsed, err := settings.Parse([]byte(config))
@@ -33,7 +33,7 @@ func input(t *testing.T, config string, r *v1alpha1.ServingRuntime) runtimes.Inp
 	}
 }
 
-// asJSON is a value as the API has it.
+// asJSON returns a value as decoded from JSON.
 func asJSON(t *testing.T, value any) (out any) {
 	t.Helper()
 	text, err := json.Marshal(value)
@@ -46,7 +46,8 @@ func asJSON(t *testing.T, value any) (out any) {
 	return out
 }
 
-// at is what is at a path of names, numbers, @name for the item of a name and * for all items; nil for nothing.
+// at returns the value at a path of names, numbers, @name for the list item with that name and * for all items; nil if
+// there is none.
 func at(value any, path string) any {
 	if path == "" {
 		return value
@@ -84,7 +85,7 @@ type field struct {
 	Base64JSON any
 }
 
-// TestCases runs the cases of the product that a runtime alone decides.
+// TestCases runs the cases of the product that depend on a runtime alone.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("testdata/cases.json")
@@ -146,7 +147,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// runtime is a runtime with some JSON of its spec.
+// runtime returns a runtime with a spec given as JSON.
 func runtime(t *testing.T, spec string) *v1alpha1.ServingRuntime {
 	t.Helper()
 	out := &v1alpha1.ServingRuntime{}
@@ -218,7 +219,7 @@ func TestDeployment(t *testing.T) {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 			if diff := cmp.Diff(before, asJSON(t, in)); diff != "" {
-				t.Errorf("the input has changed:\n%s", diff)
+				t.Errorf("the input was changed:\n%s", diff)
 			}
 		})
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// inNamespace is what the namespace n depends on, with a configuration.
+// inNamespace returns the fetched state of the namespace n with a configuration.
 func inNamespace(t *testing.T, config string) *fetched {
 	t.Helper()
 	parsed, err := settings.Parse([]byte(config))
@@ -34,7 +34,7 @@ func inNamespace(t *testing.T, config string) *fetched {
 	}
 }
 
-// runtimeWith is the runtime r with some JSON of its spec.
+// runtimeWith returns the runtime r with a spec given as JSON.
 func runtimeWith(t *testing.T, spec string) *Runtime {
 	t.Helper()
 	r := &Runtime{Name: "r"}
@@ -44,7 +44,7 @@ func runtimeWith(t *testing.T, spec string) *Runtime {
 	return r
 }
 
-// TestServed: models go to runtimes that are ModelMesh's and not switched off.
+// TestServed checks that models are assigned only to runtimes that ModelMesh serves and that are not disabled.
 func TestServed(t *testing.T) {
 	t.Parallel()
 	for spec, want := range map[string][]string{
@@ -71,7 +71,8 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// TestPods: how many pods a runtime has is said by itself, by its autoscaler, or by the configuration; nobody else is asked for.
+// TestPods checks that the number of pods of a runtime comes from its spec, its autoscaler or the configuration, and is
+// 0 for a runtime without models.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -102,7 +103,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// TestIdle: a runtime that nothing asks for stops when the time of the configuration is over, in seconds, and not before.
+// TestIdle checks that an unused runtime stops exactly at the end of the configured grace period, in seconds.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	f := inNamespace(t, "scaleToZero: {enabled: true, gracePeriodSeconds: 60}")
@@ -120,7 +121,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestRefused: what a runtime has whose spec is refused goes on as it is, and what one has that no model goes to any more is deleted.
+// TestRefused checks that the children of a runtime with an invalid spec are kept unchanged, and that those of a
+// disabled runtime are deleted.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	f := inNamespace(t, "")
@@ -146,7 +148,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPrefixInEtcd: what the ModelMesh of a namespace keeps is under a prefix of its own.
+// TestPrefixInEtcd checks that the ModelMesh of each namespace has its own prefix.
 func TestPrefixInEtcd(t *testing.T) {
 	t.Parallel()
 	source := &corev1.Secret{
@@ -165,7 +167,7 @@ func TestPrefixInEtcd(t *testing.T) {
 	}
 }
 
-// ofCluster reads the runtimes of a cluster whose namespaces have none.
+// ofCluster lists cluster-scoped runtimes; its namespaces have none.
 type ofCluster struct {
 	client.Reader
 
@@ -180,7 +182,7 @@ func (c ofCluster) List(_ context.Context, list client.ObjectList, _ ...client.L
 	return nil
 }
 
-// TestRuntimesOfTheCluster: those count that are ModelMesh's, and not on their way out.
+// TestRuntimesOfTheCluster checks that only runtimes that ModelMesh serves and that are not being deleted count.
 func TestRuntimesOfTheCluster(t *testing.T) {
 	t.Parallel()
 	multi, single, now := true, false, metav1.Now()

@@ -7,7 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/runtimes"
 )
 
-// The parts of the Deployment that is wanted.
+// Parts of the expected Deployment.
 const (
 	deploymentHead = `
 replicas: 2
@@ -61,7 +61,7 @@ template:
       - {name: etcd-config, mountPath: /opt/kserve/mmesh/etcd, readOnly: true}`
 )
 
-// TestPods: the Deployment of a runtime has the product's fields.
+// TestPods compares the Deployment of a runtime with that of the product.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-// planned is the plan of the namespace n, whose Service exists.
+// planned returns the plan of the namespace n, whose Service exists.
 func planned(t *testing.T, change func(*observed)) reconcile.PlanResult {
 	t.Helper()
 	config, err := settings.Parse(nil)
@@ -33,8 +33,8 @@ func planned(t *testing.T, change func(*observed)) reconcile.PlanResult {
 	return plan
 }
 
-// TestServicesOfOtherNames: a Service that ModelMesh had under another name goes, be it the product's. One that is a child of the group is
-// left to the prune.
+// TestServicesOfOtherNames checks that a Service of ModelMesh with a former name is deleted, including one created by
+// the product. A child of the group is left to pruning.
 func TestServicesOfOtherNames(t *testing.T) {
 	t.Parallel()
 	plan := planned(t, func(o *observed) {
@@ -55,8 +55,8 @@ func TestServicesOfOtherNames(t *testing.T) {
 	}
 }
 
-// TestMonitor: there is a ServiceMonitor once there are a Service and an etcd, it stays while one of them is away, and goes
-// with the metrics.
+// TestMonitor checks that a ServiceMonitor is created once the Service and etcd exist, is kept while one of them is
+// missing, and is deleted when metrics are disabled.
 func TestMonitor(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -56,7 +56,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// contains compares what is wanted, in depth; "$exact" compares the whole mapping.
+// contains compares a subset recursively; "$exact" compares the entire mapping.
 func contains(t *testing.T, path string, want, got any) {
 	t.Helper()
 	mapping, ok := want.(map[string]any)
@@ -118,7 +118,8 @@ func TestImageReference(t *testing.T) {
 	}
 }
 
-// TestEtcdSecretName: the Secret that the environment names goes before that of the configuration, and both before the product's.
+// TestEtcdSecretName checks that the environment variable takes precedence over the configuration, and both over the
+// default of the product.
 func TestEtcdSecretName(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ environment, config, want string }{

@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestImages: a tag of the user replaces the digest of the defaults; a digest of the user wins over both.
+// TestImages checks that a tag of the user replaces the digest of the defaults, and that a digest of the user takes
+// precedence over both.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	defaults := bytes.ReplaceAll(builtIn, []byte("tag: latest"), []byte("tag: latest, digest: 'sha256:1'"))

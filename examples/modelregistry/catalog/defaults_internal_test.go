@@ -13,7 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// TestDefaultSources: the managed document lists the product's sources, labels and queries. The texts that people read are our own.
+// TestDefaultSources checks that the managed document has the sources, labels and queries of the product. The
+// descriptions differ.
 func TestDefaultSources(t *testing.T) {
 	t.Parallel()
 	scheme := clientscheme.Scheme

@@ -21,14 +21,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// The objects that own children, as references name them: no controller.
+// Owner references of children, without a controller.
 const (
 	byPlatform = `ownerReferences: [{apiVersion: components.platform.opendatahub.io/v1alpha1, kind: ModelRegistry, name: default-modelregistry, uid: "1"}]`
 	byServer   = `ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: model-catalog, uid: "2"}]`
 	byDatabase = `ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: model-catalog-postgres, uid: "3"}]`
 )
 
-// described are the labels that an object with the given other ones has besides; of the operator.
+// described returns the labels of an object of the operator: the given ones and the common ones.
 func described(labels string) string {
 	return `{` + labels + `, app.kubernetes.io/part-of: model-catalog, app.kubernetes.io/created-by: model-registry-operator, ` +
 		`app.kubernetes.io/managed-by: model-registry-operator}`
@@ -40,7 +40,8 @@ func labelsOf(instance string) string {
 		`, app.kubernetes.io/component: model-catalog`)
 }
 
-// metadataOf returns the metadata of an object of the server whose instance is its own name; ownedBy is a line of it.
+// metadataOf returns the metadata of an object of the server whose instance is its own name; ownedBy is its line with
+// the owner.
 func metadataOf(name, ownedBy string) string {
 	return `{namespace: registries, name: ` + name + `, ` + ownedBy + `, labels: ` + labelsOf(name)
 }
@@ -54,7 +55,7 @@ const (
 
 var (
 	roleLabels = described(`app: model-catalog, component: model-catalog, app.kubernetes.io/name: model-catalog, app.kubernetes.io/component: model-catalog`)
-	// adminLabels are those of the administrators' Role and its binding.
+	// adminLabels are the labels of the Role of administrators and its RoleBinding.
 	adminLabels = described(`app: model-catalog, component: model-catalog, app.kubernetes.io/name: model-catalog-admin, ` +
 		`app.kubernetes.io/component: model-catalog-admin`)
 	databaseLabels = described(`app: model-catalog, component: model-catalog-postgres, app.kubernetes.io/name: model-catalog-postgres, ` +
@@ -153,7 +154,8 @@ spec:
       - {name: kube-rbac-proxy-config, configMap: {name: model-catalog-kube-rbac-proxy-config}}`
 }
 
-// first returns the children that the catalog has before its Deployment exists, but for the documents of users and the database.
+// first returns the children that exist before the Deployment of the catalog, except the documents of users and the
+// database.
 func first(owner string) []string {
 	return []string{`
 apiVersion: v1
@@ -179,7 +181,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "system:
 subjects: [{kind: ServiceAccount, name: model-catalog, namespace: registries}]`}
 }
 
-// documents are those of users, which are created once.
+// documents are the documents of users, which are created once.
 var documents = []string{`
 apiVersion: v1
 kind: ConfigMap
@@ -190,7 +192,7 @@ kind: ConfigMap
 metadata: {namespace: registries, name: mcp-catalog-sources, labels: ` + labelsOf("model-catalog") + `}
 data: {sources.yaml: "mcp_catalogs: []"}`}
 
-// storedBy returns the children of the database until its Deployment exists.
+// storedBy returns the children of the database before its Deployment exists.
 func storedBy(owner string) []string {
 	return []string{`
 apiVersion: v1
@@ -234,7 +236,7 @@ spec:
       volumes: [{name: model-catalog-postgres-data, persistentVolumeClaim: {claimName: model-catalog-postgres}}]`}
 }
 
-// served returns the children that belong to the Deployment of the catalog.
+// served returns the children that the Deployment of the catalog owns.
 func served(annotations string) []string {
 	return []string{`
 apiVersion: v1
@@ -264,7 +266,7 @@ rules:
 - {apiGroups: [""], resources: [configmaps, secrets], verbs: [get, list, watch, update, patch]}`}
 }
 
-// routed are the further children on OpenShift, and the binding of a group of administrators.
+// routed are the additional children on OpenShift, and the RoleBinding of a group of administrators.
 var routed = []string{`
 apiVersion: route.openshift.io/v1
 kind: Route
@@ -292,7 +294,7 @@ metadata: {namespace: registries, name: model-catalog-admin-binding, ` + byServe
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: model-catalog-admin}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: admins}]`}
 
-// backed are the children that belong to the Deployment of the database.
+// backed are the children that the Deployment of the database owns.
 var backed = []string{`
 apiVersion: v1
 kind: Service
@@ -313,7 +315,8 @@ spec:
   - from: [{podSelector: {matchLabels: ` + serverPods + `}}]
     ports: [{protocol: TCP, port: 5432}]`}
 
-// TestPods: the children of the catalog have the product's fields. The document of default sources is left to TestDefaultSources.
+// TestPods compares the children of the catalog with those of the product. TestDefaultSources checks the document of
+// default sources.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
@@ -370,7 +373,8 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// fetchedCatalog is what is read before the first pass on plain Kubernetes, and for a catalog that runs on OpenShift.
+// fetchedCatalog returns the fetched state before the first reconciliation on plain Kubernetes, or that of a running
+// catalog on OpenShift.
 func fetchedCatalog(plain bool) Fetched {
 	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, "object")
 	f := Fetched{documents: map[string]reconcile.FetchResult[*corev1.ConfigMap]{}}

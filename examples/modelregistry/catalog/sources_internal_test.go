@@ -55,7 +55,8 @@ func TestWithoutRetired(t *testing.T) {
 	}
 }
 
-// TestUserDocument: the document of a user is made when it is missing, and written again for the retired entry alone.
+// TestUserDocument checks that the document of a user is created if it is missing, and changed only to remove the
+// retired entry.
 func TestUserDocument(t *testing.T) {
 	t.Parallel()
 	found := func(text string) reconcile.FetchResult[*corev1.ConfigMap] {
@@ -86,7 +87,7 @@ func TestUserDocument(t *testing.T) {
 		}
 		off := &Reconciler{settings: Settings{Disabled: true}}
 		if obs := off.ComposeState(t.Context(), pass{}, fetched); len(obs.documents) > 0 {
-			t.Errorf("%s: a disabled catalog writes %v", name, obs.documents)
+			t.Errorf("%s: the disabled catalog writes %v", name, obs.documents)
 		}
 	}
 }

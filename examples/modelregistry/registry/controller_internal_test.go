@@ -25,7 +25,7 @@ import (
 
 var missing = apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, "object")
 
-// planned returns the children of a registry on OpenShift, "Kind name".
+// planned returns the children of a registry on OpenShift, as "Kind name".
 func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []string) {
 	t.Helper()
 	r, rc, obs := observed(t, m, f)
@@ -45,7 +45,7 @@ func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []stri
 	return children
 }
 
-// observed is a pass for a registry on OpenShift up to its plan.
+// observed runs the phases of a registry on OpenShift before the plan.
 func observed(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (*Reconciler, pass, Observation) {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -71,7 +71,7 @@ func observed(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (*Reconciler, p
 	return r, rc, r.ComposeState(t.Context(), rc, f)
 }
 
-// TestProxySwitchedOff: a registry without a proxy does not say how the proxy is that it once had.
+// TestProxySwitchedOff checks that a registry whose proxy was removed does not report the condition of the proxy.
 func TestProxySwitchedOff(t *testing.T) {
 	t.Parallel()
 	before := []metav1.Condition{{Type: conditionProxy, Status: metav1.ConditionTrue, Reason: "ResourcesAvailable"}}
@@ -88,7 +88,7 @@ func TestProxySwitchedOff(t *testing.T) {
 	}
 }
 
-// TestDSN: the address of the database has a user, and a password when there is a Secret for it.
+// TestDSN checks that the address of the database has a user, and a password if there is a Secret for it.
 func TestDSN(t *testing.T) {
 	t.Parallel()
 	port, secret := int32(5432), &v1beta1.SecretKeyValue{Name: "s", Key: "k"}
@@ -104,7 +104,7 @@ func TestDSN(t *testing.T) {
 	}
 }
 
-// TestInvalidSpec: a registry whose spec is invalid has no children, and says what is wrong with it and nothing else.
+// TestInvalidSpec checks that a registry with an invalid spec has no children, and reports only that error.
 func TestInvalidSpec(t *testing.T) {
 	t.Parallel()
 	r, rc, obs := observed(t, &v1beta1.ModelRegistry{ObjectMeta: metav1.ObjectMeta{Name: "r"}}, Fetched{}) // without a database
@@ -120,7 +120,8 @@ func TestInvalidSpec(t *testing.T) {
 	}
 }
 
-// TestClusterDomain: the route of a proxy without a domain is in that of the cluster's applications, or in that of the cluster.
+// TestClusterDomain checks that the Route of a proxy without a domain is in the domain of the cluster's applications, or
+// else in that of the cluster.
 func TestClusterDomain(t *testing.T) {
 	t.Parallel()
 	for want, spec := range map[string]openshift.IngressSpec{
@@ -136,7 +137,7 @@ func TestClusterDomain(t *testing.T) {
 	}
 }
 
-// TestRouteOverHTTP: a registry has a route to its own port when it asks for one.
+// TestRouteOverHTTP checks that a registry gets a Route to its own port if its spec enables one.
 func TestRouteOverHTTP(t *testing.T) {
 	t.Parallel()
 	for route, want := range map[string]bool{v1beta1.RouteEnabled: true, v1beta1.RouteDisabled: false, "": false} {
@@ -149,8 +150,9 @@ func TestRouteOverHTTP(t *testing.T) {
 	}
 }
 
-// TestForeignCredentials: the Secret of a generated database is the registry's when it is missing or its own, and is not planned when it is
-// somebody else's.
+// TestForeignCredentials checks that the Secret of a generated database is planned if it is missing or owned by the
+// registry, and not if it
+// has another or no owner.
 func TestForeignCredentials(t *testing.T) {
 	t.Parallel()
 	name := v1beta1.CredentialsName("r")
@@ -162,10 +164,10 @@ func TestForeignCredentials(t *testing.T) {
 		secret  reconcile.FetchResult[*corev1.Secret]
 		planned bool
 	}{
-		"missing":         {reconcile.FetchResult[*corev1.Secret]{Error: missing}, true},
-		"its own":         {reconcile.FetchResult[*corev1.Secret]{Value: of("1")}, true},
-		"somebody else's": {reconcile.FetchResult[*corev1.Secret]{Value: of("2")}, false},
-		"nobody's":        {reconcile.FetchResult[*corev1.Secret]{Value: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}}, false},
+		"missing":     {reconcile.FetchResult[*corev1.Secret]{Error: missing}, true},
+		"its own":     {reconcile.FetchResult[*corev1.Secret]{Value: of("1")}, true},
+		"other owner": {reconcile.FetchResult[*corev1.Secret]{Value: of("2")}, false},
+		"no owner":    {reconcile.FetchResult[*corev1.Secret]{Value: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}}, false},
 	} {
 		children := planned(t, withDatabase(), Fetched{secret: c.secret})
 		if got := slices.Contains(children, "Secret "+name); got != c.planned {

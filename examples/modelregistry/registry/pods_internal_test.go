@@ -23,7 +23,7 @@ func std(instance, app, component, name, kind string) string {
 		`app.kubernetes.io/created-by: model-registry-operator, app.kubernetes.io/managed-by: model-registry-operator}`
 }
 
-// ofRegistry returns the metadata of a child in the namespace with the labels of the registry, ofDatabase with those of its database.
+// ofRegistry returns the metadata of a child with the labels of the registry, ofDatabase with those of its database.
 func ofRegistry(name string) string {
 	return `{namespace: registries, name: ` + name + `, labels: ` + std(name, "r", "model-registry", "r", "model-registry")
 }
@@ -38,15 +38,15 @@ const (
 	podLabels      = `{app: r, component: model-registry, app.kubernetes.io/name: r}`
 	databaseLabels = `{app: r, component: model-registry, app.kubernetes.io/name: r-postgres}`
 
-	// confined are the restrictions of a container, podConfined those of a pod.
+	// confined is the security context of a container, podConfined that of a pod.
 	confined    = `{allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}`
 	podConfined = `{runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}`
 
 	smallResources = `{requests: {cpu: 100m, memory: 256Mi}, limits: {memory: 256Mi}}`
 )
 
-// deploymentOf returns the Deployment of the registry. Its arguments are the image, resources, arguments after the port, port and further
-// fields of the server, and what follows its container.
+// deploymentOf returns the Deployment of the registry. Its parameters are the image, resources, port, arguments after
+// the port and further fields of the server, and the YAML after its container.
 func deploymentOf(image, resources, port, args, more, after string) string {
 	return `
 apiVersion: apps/v1
@@ -106,7 +106,7 @@ func proxyOf(image, port, upstream, certificate, key string) string {
         - {name: kube-rbac-proxy-config, mountPath: /etc/kube-rbac-proxy}`
 }
 
-// proxyVolumes returns those of the proxy, which are the first.
+// proxyVolumes returns the volumes of the proxy, which come first.
 func proxyVolumes(certificate, key string) string {
 	return `
       volumes:
@@ -127,7 +127,7 @@ spec:
   ports: [` + port + `]`
 }
 
-// always are the children that each registry has, on OpenShift.
+// always has the children of each registry on OpenShift.
 var always = []string{`
 apiVersion: v1
 kind: ServiceAccount
@@ -148,7 +148,7 @@ metadata: ` + ofRegistry("r-users") + `}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: registry-user-r}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: r-users}]`}
 
-// proxied are the further children of a registry with a proxy.
+// proxied has the additional children of a registry with a proxy.
 var proxied = []string{`
 apiVersion: v1
 kind: ConfigMap
@@ -172,7 +172,7 @@ metadata:
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "system:auth-delegator"}
 subjects: [{kind: ServiceAccount, name: r, namespace: registries}]`}
 
-// published returns the further children of a registry whose proxy has a route.
+// published returns the additional children of a registry whose proxy has a Route.
 func published(host, port string) []string {
 	return []string{`
 apiVersion: route.openshift.io/v1
@@ -197,7 +197,7 @@ spec:
     ports: [{protocol: TCP, port: ` + port + `}]`}
 }
 
-// generated returns the further children of a registry whose database the operator runs.
+// generated returns the additional children of a registry with a generated database.
 func generated(image string) []string {
 	return []string{`
 apiVersion: v1
@@ -255,7 +255,7 @@ spec:
     ports: [{protocol: TCP, port: 5432}]`}
 }
 
-// TestPods: the children of a registry on OpenShift have the product's fields.
+// TestPods compares the children of a registry on OpenShift with those of the product.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	const httpPort = `{name: http-api, port: 8080, protocol: TCP, appProtocol: http}`

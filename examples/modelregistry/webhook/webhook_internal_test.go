@@ -11,7 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelregistry/api/v1beta1"
 )
 
-// TestNameIsFree: a name is for one registry of the cluster; an update, and another try of the same, are not held up.
+// TestNameIsFree checks that a name can be used by one registry of the cluster only, and that updates and retried
+// requests are allowed.
 func TestNameIsFree(t *testing.T) {
 	t.Parallel()
 	of := func(namespace, name string) *v1beta1.ModelRegistry {

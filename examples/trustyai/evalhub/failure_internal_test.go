@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// TestPodFailure: what the adapter reports itself is left to it; everything else that it cannot report is told.
+// TestPodFailure checks that the operator reports exactly the failures that the adapter in the pod cannot report.
 func TestPodFailure(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
@@ -53,14 +53,15 @@ func TestPodFailure(t *testing.T) {
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: metav1.NewTime(now),
 	}}
 	if text, wait := podFailure(pod, now.Add(time.Minute)); text != "" || wait != time.Minute {
-		t.Errorf("within the grace: got %q and %s", text, wait)
+		t.Errorf("within the grace period: got %q and %s", text, wait)
 	}
 	if text, wait := podFailure(pod, now.Add(grace)); text != "pod unschedulable" || wait != 0 {
-		t.Errorf("after the grace: got %q and %s", text, wait)
+		t.Errorf("after the grace period: got %q and %s", text, wait)
 	}
 }
 
-// TestReporter: a report has arrived when the hub says so, and the first of a list of benchmarks has no index.
+// TestReporter checks that a report counts as delivered when the hub confirms it, and that the first of a list of
+// benchmarks has no index.
 func TestReporter(t *testing.T) {
 	t.Parallel()
 	var status atomic.Int32
@@ -105,7 +106,8 @@ func TestReporter(t *testing.T) {
 	}
 }
 
-// TestQueueCode: graphics processors are to blame only if the Job asks for some and the queue says so.
+// TestQueueCode checks that the code is gpu_unavailable only if the Job requests GPUs and the message of the queue names
+// them.
 func TestQueueCode(t *testing.T) {
 	t.Parallel()
 	pod := func(resource corev1.ResourceName) *corev1.PodSpec {
@@ -127,8 +129,8 @@ func TestQueueCode(t *testing.T) {
 	}
 }
 
-// TestPlanReports: a report is sent until it has arrived, then the Job is marked, and only a Job that is marked is removed. A process that
-// was started anew in between finds either no mark and sends again, or the mark and does not.
+// TestPlanReports checks that a report is sent until the hub has it, that the Job is then annotated, and that only an
+// annotated Job is deleted. A restarted process sends the report again only if the annotation is missing.
 func TestPlanReports(t *testing.T) {
 	t.Parallel()
 	hub := &v1.EvalHub{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "hub"}, Status: v1.EvalHubStatus{Ready: "True", URL: "http://hub"}}
@@ -180,7 +182,7 @@ func TestPlanReports(t *testing.T) {
 	}
 }
 
-// TestReportings: no Job goes before the hub knows of its failure, and none is reported twice.
+// TestReportings checks that no Job is deleted before the hub has its failure, and that no failure is reported twice.
 func TestReportings(t *testing.T) {
 	t.Parallel()
 	if err := reportings.Check(); err != nil {

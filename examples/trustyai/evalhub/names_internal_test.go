@@ -19,7 +19,8 @@ func hubAt(namespace, name string, second int64) v1.EvalHub {
 	}}
 }
 
-// TestNamesOfSeveralHubs: the earliest hub has the product's names, and no two hubs share one, in whatever order they are listed.
+// TestNamesOfSeveralHubs checks that the earliest hub has the names of the product, and that no two hubs share a name,
+// in any order of the list.
 func TestNamesOfSeveralHubs(t *testing.T) {
 	t.Parallel()
 	hubs := []v1.EvalHub{hubAt("c", "a-b", 3), hubAt("b-c", "a", 2), hubAt("z", "a", 2), hubAt("b-c", "a.b", 9)}

@@ -18,16 +18,17 @@ import (
 // confined is the security context of each container.
 const confined = `{allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: {drop: [ALL]}, seccompProfile: {type: RuntimeDefault}}`
 
-// before is what a proxy needs of the server behind it.
+// before has what a proxy needs to know about its server.
 type before struct{ upstream, health, tls, config, authority string }
 
-// The servers behind the proxies.
+// Servers with a proxy.
 var (
 	beforeHub = before{"http://127.0.0.1:8444", "/api/v1/health", "hub-tls", "evalhub-config", "service-ca"}
 	beforeMCP = before{"http://127.0.0.1:8445", "/health", "hub-mcp-tls", "evalhub-mcp-config", "mcp-service-ca"}
 )
 
-// deploymentOf returns the wanted Deployment. Its arguments are the fields of the server container, the volumes, and how the proxy differs.
+// deploymentOf returns the expected Deployment. Its parameters are the fields of the server container, the volumes, and
+// the differences of the proxy.
 func deploymentOf(component, replicas, server, volumes string, proxy before) string {
 	labels := `{app: eval-hub, instance: hub, component: ` + component + `}`
 	return `
@@ -66,7 +67,7 @@ template:
     volumes:` + volumes
 }
 
-// server is the container of a hub, with its first variables, resources and further mounts.
+// server returns the container of a hub, with additional variables, resources and mounts.
 func server(env, resources, mounts string) string {
 	return `
     - name: evalhub
@@ -96,7 +97,7 @@ func server(env, resources, mounts string) string {
       - {name: mlflow-token, mountPath: /var/run/secrets/mlflow, readOnly: true}` + mounts
 }
 
-// hubVolumes are those that each hub has.
+// hubVolumes are the volumes of each hub.
 const hubVolumes = `
     - {name: evalhub-config, configMap: {name: hub-config, defaultMode: 420}}
     - {name: hub-tls, secret: {secretName: hub-tls, defaultMode: 420}}
@@ -104,7 +105,7 @@ const hubVolumes = `
     - {name: mlflow-ca-bundle, configMap: {name: hub-mlflow-ca-bundle, defaultMode: 420}}
     - {name: mlflow-token, projected: {defaultMode: 420, sources: [{serviceAccountToken: {path: token, expirationSeconds: 3600}}]}}`
 
-// TestPods: the Deployments of a hub and of its MCP server have the product's fields.
+// TestPods compares the Deployments of a hub and of its MCP server with those of the product.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1"
 )
 
-// tenants reads a cluster in which every namespace is that of a tenant, with these hubs and Jobs and nothing else.
+// tenants reads a cluster in which every namespace is a tenant, with only these hubs and Jobs.
 type tenants struct {
 	client.Reader
 
@@ -28,8 +28,8 @@ type tenants struct {
 	jobs     []batchv1.Job
 	accounts map[client.ObjectKey]corev1.ServiceAccount
 	bindings map[client.ObjectKey]rbacv1.RoleBinding
-	admitted string // the annotation of the tenant
-	home     string // a namespace that is no tenant's
+	admitted string // value of the tenant's annotation
+	home     string // a namespace that is not a tenant
 }
 
 // Get implements [client.Reader].
@@ -73,7 +73,8 @@ func tenantNamed(name string) corev1.Namespace {
 	return corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{tenantLabel: ""}}}
 }
 
-// TestServedHubs: a tenant has what hubs of several tenants need there, as long as they are not on their way out.
+// TestServedHubs checks that a tenant has the objects for the hubs of several tenants, except for hubs that are being
+// deleted.
 func TestServedHubs(t *testing.T) {
 	t.Parallel()
 	now := metav1.Now()
@@ -95,7 +96,7 @@ func TestServedHubs(t *testing.T) {
 	}
 }
 
-// accountsOf are the accounts of hubs, controlled by them.
+// accountsOf returns the service accounts of hubs, controlled by them.
 func accountsOf(hubs ...v1.EvalHub) map[client.ObjectKey]corev1.ServiceAccount {
 	out := map[client.ObjectKey]corev1.ServiceAccount{}
 	for i := range hubs {
@@ -108,8 +109,8 @@ func accountsOf(hubs ...v1.EvalHub) map[client.ObjectKey]corev1.ServiceAccount {
 	return out
 }
 
-// TestAdmitted: a hub gets permissions in the namespace of a tenant only if the tenant admits it, it is ready or was ready before, and its
-// account is its own.
+// TestAdmitted checks that a hub gets permissions in the namespace of a tenant only if the tenant admits it, it is or
+// was ready, and it owns its service account.
 func TestAdmitted(t *testing.T) {
 	t.Parallel()
 	const served, kept, none = "served", "kept", "none"
@@ -172,7 +173,7 @@ func TestAdmitted(t *testing.T) {
 	}
 }
 
-// TestRuns: evaluations count that have neither ended nor are on their way out.
+// TestRuns checks that evaluations count as running until they end or are deleted.
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	now := metav1.NewTime(time.Unix(1000, 0))
@@ -196,7 +197,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestReplicas: what the status of a Deployment says counts when it is about the Deployment as it is now.
+// TestReplicas checks that the status of a Deployment counts only if it is of the current generation.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

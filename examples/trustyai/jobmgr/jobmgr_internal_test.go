@@ -16,14 +16,14 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestSuspension: a job runs where the queue has admitted it, and not any more once it has to make room, although the queue says both for
-// a while. One that has ended stays as it is.
+// TestSuspension checks that a job runs only while the queue admits it. An eviction suspends it even while the workload
+// still says admitted. A finished job does not change.
 func TestSuspension(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		conditions []string
 		state      v1alpha1.JobState
-		want       []any // of spec.suspend
+		want       []any // values of spec.suspend
 		policy     apply.Policy
 	}{
 		"waits":                   {},
@@ -61,7 +61,7 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
-// TestOutcome: for the queue a job has ended well or not; one that was cancelled has not.
+// TestOutcome checks that a workload reports success or failure of its job; a cancelled job has failed.
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[v1alpha1.JobReason]v1alpha1.JobReason{
@@ -76,8 +76,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestEviction: when the job has made room its workload loses its reservation, and is queued again for the reason of the eviction, as
-// Kueue's library has it.
+// TestEviction checks that the workload of an evicted job loses its reservation and is queued again with the reason of
+// the eviction, as in the library of Kueue.
 func TestEviction(t *testing.T) {
 	t.Parallel()
 	evicted := metav1.Condition{Type: kueue.Evicted, Status: metav1.ConditionTrue, Reason: "Preempted", Message: "a job of a higher priority"}

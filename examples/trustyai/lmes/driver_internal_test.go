@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestDrivers: a driver is asked in its pod; one that does not answer, or says nothing that can be read, fails no pass that
-// goes by the pod.
+// TestDrivers checks the commands sent to a driver in its pod. A driver that does not respond, or whose response is
+// unreadable, does not fail a reconciliation that depends only on the pod.
 func TestDrivers(t *testing.T) {
 	t.Parallel()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job", UID: "1"}}
@@ -52,7 +52,7 @@ func TestDrivers(t *testing.T) {
 	}
 }
 
-// TestDriverReports: what the driver reports of an evaluation that runs is in the status, and ends it.
+// TestDriverReports checks that the report of a driver is copied to the status, and ends the evaluation if it says so.
 func TestDriverReports(t *testing.T) {
 	t.Parallel()
 	for state, c := range map[v1alpha1.JobState]struct {

@@ -15,7 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestEnvOfStores: a store that is not told otherwise is verified, and results that have no tag get the name of the job.
+// TestEnvOfStores checks that certificates of stores are verified by default, and that results without a tag get the
+// name of the job.
 func TestEnvOfStores(t *testing.T) {
 	t.Parallel()
 	key := corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "k"}
@@ -50,7 +51,7 @@ func TestEnvOfStores(t *testing.T) {
 	}
 }
 
-// TestFailedReads: whatever could not be read, the pass says so; that it does not exist is another thing.
+// TestFailedReads checks that a failed read is an error, unlike a missing object.
 func TestFailedReads(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("the API server is unavailable")
@@ -73,7 +74,7 @@ func TestFailedReads(t *testing.T) {
 	}
 }
 
-// TestDriverIsNotified: a job is over when its driver knows that it is.
+// TestDriverIsNotified checks that a job has a completion time only after its driver was notified.
 func TestDriverIsNotified(t *testing.T) {
 	t.Parallel()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job", UID: "1"}}
@@ -81,7 +82,7 @@ func TestDriverIsNotified(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
 		over bool
-	}{"told": {nil, true}, "away": {errors.New("connection refused"), false}} {
+	}{"notified": {nil, true}, "unreachable": {errors.New("connection refused"), false}} {
 		obs := Observation{job: &v1alpha1.LMEvalJob{ObjectMeta: pod.ObjectMeta}, now: metav1.NewTime(time.Unix(1000, 0))}
 		obs.fetched.pod.Value = pod
 		obs.act(finish, "")

@@ -11,7 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestStorage: every source has a volume of its own, which the main container alone mounts; the driver has the shared one.
+// TestStorage checks that each source has its own volume, which only the main container mounts; the driver mounts the
+// shared one.
 func TestStorage(t *testing.T) {
 	t.Parallel()
 	secret := &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "s"}, Key: "k"}
@@ -53,7 +54,8 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// TestMetadata: the pod has the job's labels and annotations, but for those that mark an object of its own, and its generation.
+// TestMetadata checks that the pod has the generation of the job and its labels and annotations, except those that
+// identify the job itself.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	job := &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{
@@ -74,7 +76,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestProtected: what the permissions decide is not the user's to set.
+// TestProtected checks that users cannot set variables that depend on the permissions of the job.
 func TestProtected(t *testing.T) {
 	t.Parallel()
 	job := &v1alpha1.LMEvalJob{Spec: *valid()}

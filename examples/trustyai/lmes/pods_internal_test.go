@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestPod: the pod of a job has the product's fields.
+// TestPod compares the pod of a job with that of the product.
 func TestPod(t *testing.T) {
 	t.Parallel()
 	defaults := settings{pullPolicy: corev1.PullIfNotPresent, maxBatch: 24, defaultBatch: "8", port: defaultPort, detectDevice: true}

@@ -51,7 +51,7 @@ func TestValidate(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*v1alpha1.LMEvalJobSpec)
-		want   string // empty is valid
+		want   string // empty: valid
 	}{
 		"valid": {change: func(*v1alpha1.LMEvalJobSpec) {}},
 		"model": {func(s *v1alpha1.LMEvalJobSpec) { s.Model = "x" }, `Input validation failed: invalid model: "x"`},
@@ -136,7 +136,7 @@ func TestCommand(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings settings
 		change   func(*v1alpha1.LMEvalJobSpec)
-		want     string // between the output path and the end
+		want     string // arguments after the output path
 	}{
 		"plain": {settings{port: defaultPort}, func(*v1alpha1.LMEvalJobSpec) {}, ""},
 		"port":  {settings{port: 1, detectDevice: true}, func(*v1alpha1.LMEvalJobSpec) {}, "--detect-device --listen-port 1"},
@@ -185,7 +185,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestUnsafeCode: the evaluation is told to run code of others only when the operator permits it.
+// TestUnsafeCode checks that the evaluation may run remote code only if the operator permits it.
 func TestUnsafeCode(t *testing.T) {
 	t.Parallel()
 	spec := valid()
@@ -234,7 +234,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if got := settingsOf(both, file(map[string]string{"eval.lmeval.permitCodeExecution": "true"})); got.permitOnline || !got.permitExecution {
-		t.Errorf("the platform does not replace both: %+v", got)
+		t.Errorf("the platform's settings do not replace both: %+v", got)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestTransitions: the table is total, and a complete job that has not changed does nothing more.
+// TestTransitions checks that the table covers all positions and situations, and that only a complete, unchanged job
+// needs no action.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	if err := transitions.Check(); err != nil {
@@ -31,7 +32,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestLeads: what a pass stores is where the table says that its action leads, or where the job was.
+// TestLeads checks that a reconciliation stores a state that the table lists for its action, or keeps the previous one.
 func TestLeads(t *testing.T) {
 	t.Parallel()
 	then := metav1.Now()

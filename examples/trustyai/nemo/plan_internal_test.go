@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestDefaultConfiguration: the configuration that is marked is the default, wherever it is in the list, else the first one.
+// TestDefaultConfiguration checks that the default is the marked configuration at any position, or else the first.
 func TestDefaultConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -31,7 +31,7 @@ func TestDefaultConfiguration(t *testing.T) {
 	}
 }
 
-// TestHash: the pods are made anew when a file of a configuration has another name or another text, and by nothing else.
+// TestHash checks that the pods are replaced exactly when the name or content of a configuration file changes.
 func TestHash(t *testing.T) {
 	t.Parallel()
 	hashOf := func(file, text string, labels map[string]string) string {

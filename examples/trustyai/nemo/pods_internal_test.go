@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
 )
 
-// scriptOf is the command of the init container for some files.
+// scriptOf returns the command of the init container for some files.
 func scriptOf(paths string) string {
 	return strings.ReplaceAll(`
         : > TARGET
@@ -41,7 +41,7 @@ func found(names ...string) map[string]reconcile.FetchResult[*corev1.ConfigMap] 
 	return out
 }
 
-// TestPods: the Deployment has the product's fields.
+// TestPods compares the Deployment with that of the product.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	const labels = `{app: ng, component: ng, deploy-name: ng, app.kubernetes.io/instance: ng, app.kubernetes.io/name: ng,
@@ -200,7 +200,8 @@ template:
 	}
 }
 
-// TestAuthorities: a ConfigMap with certificates that is missing is reported with the text of the API server, as in the product.
+// TestAuthorities checks that a missing ConfigMap with certificates is reported with the message of the API server, as
+// in the product.
 func TestAuthorities(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

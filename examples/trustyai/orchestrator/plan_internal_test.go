@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// TestPort: the port of a model is that of its Service, else that of its URL, else that of its runtime.
+// TestPort checks that the port of a model is that of its Service, or else of its URL, or else of its runtime.
 func TestPort(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestPort(t *testing.T) {
 	}
 }
 
-// TestWaitsForSecrets: the pods are not made before every Secret exists that they mount.
+// TestWaitsForSecrets checks that the Deployment is not created before all Secrets that it mounts exist.
 func TestWaitsForSecrets(t *testing.T) {
 	t.Parallel()
 	o := &v1alpha1.GuardrailsOrchestrator{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "o"}}
@@ -70,7 +70,7 @@ func TestWaitsForSecrets(t *testing.T) {
 	}
 }
 
-// TestUnpublished: a route is published when a router has admitted it, not when it exists.
+// TestUnpublished checks that a Route counts as published when a router has admitted it.
 func TestUnpublished(t *testing.T) {
 	t.Parallel()
 	obs := Observation{owner: &v1alpha1.GuardrailsOrchestrator{ObjectMeta: metav1.ObjectMeta{Name: "o"}}}
@@ -95,7 +95,7 @@ func TestUnpublished(t *testing.T) {
 	}
 }
 
-// TestPlansBeforeTheConfiguration: only the Deployment waits for the ConfigMap with the configuration.
+// TestPlansBeforeTheConfiguration checks that only the Deployment waits for the ConfigMap with the configuration.
 func TestPlansBeforeTheConfiguration(t *testing.T) {
 	t.Parallel()
 	o := &v1alpha1.GuardrailsOrchestrator{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "o"}}
@@ -122,7 +122,7 @@ func TestPlansBeforeTheConfiguration(t *testing.T) {
 			"*v1.Service o-service": true, "*foreign.Route o": true, "*foreign.Route o-health": true, "*v1.Deployment o": there,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("configuration there: %t; applied (-want +got):\n%s", there, diff)
+			t.Errorf("configuration exists: %t; applied (-want +got):\n%s", there, diff)
 		}
 	}
 }

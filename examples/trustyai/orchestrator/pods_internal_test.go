@@ -19,11 +19,11 @@ import (
 const labels = `{app: o, component: o, deploy-name: o, app.kubernetes.io/instance: o, app.kubernetes.io/name: o,
       app.kubernetes.io/part-of: trustyai}`
 
-// hardened is the security context of the programs.
+// hardened is the security context of the containers.
 const hardened = `{capabilities: {drop: [ALL]}, privileged: false, runAsNonRoot: true, readOnlyRootFilesystem: true,
         allowPrivilegeEscalation: false, seccompProfile: {type: RuntimeDefault}}`
 
-// sidecarOf is the proxy of a part.
+// sidecarOf returns the proxy of a component.
 func sidecarOf(part, port, upstream, health string) string {
 	return `
     - name: kube-rbac-proxy-` + part + `
@@ -54,7 +54,7 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestPods: the Deployment has the product's fields, with each of its programs and their proxies.
+// TestPods compares the Deployment, with each of its containers and their proxies, with that of the product.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

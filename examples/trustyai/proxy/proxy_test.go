@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/proxy"
 )
 
-// TestContainer: the proxy of each service has the product's arguments, ports, probes and resources.
+// TestContainer compares the arguments, ports, probes and resources of each service's proxy with those of the product.
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	mounts := []corev1.VolumeMount{proxy.Mount("certificates", "/etc/tls/private")}
@@ -107,7 +107,8 @@ resources:
 	}
 }
 
-// TestConfig: the file of the proxy has the product's keys and values. The address and the authority in it may differ from the arguments.
+// TestConfig compares the keys and values in the file of the proxy with those of the product. The address and the
+// authority in it may differ from the arguments.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	type file struct {

@@ -9,14 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestPayloads: what a service adds is there once, and is gone without a trace when the service goes, whatever others have there and
-// whoever else comes and goes in between.
+// TestPayloads checks that the entries of a service are added once and are removed completely with the service, while
+// other entries are added, kept and removed.
 func TestPayloads(t *testing.T) {
 	t.Parallel()
 	const one, two = "https://one.ns.svc/consumer/kserve/v2", "https://two.ns.svc/consumer/kserve/v2"
 	for name, c := range map[string]struct {
 		env   []corev1.EnvVar
-		first string // with the address of the first service
+		first string // value with the address of the first service
 		both  string
 	}{
 		"nothing": {nil, one, one + " " + two},
@@ -57,7 +57,7 @@ func TestPayloads(t *testing.T) {
 			}
 			addPayloads(d, "two")
 			removePayloads(d, "one")
-			addPayloads(d, "two") // which brings its own certificate now
+			addPayloads(d, "two") // the service now has its own certificate
 			if got := d.Spec.Template.Spec; len(got.Volumes) != 1 || got.Volumes[0].Name != "two-internal" || got.Containers[0].VolumeMounts[0].Name != "two-internal" {
 				t.Errorf("volumes: %v", got.Volumes)
 			}
@@ -70,7 +70,7 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-// TestForeignPayloads: what cannot be added to, and what a user has set besides, stays.
+// TestForeignPayloads checks that values of an unexpected form and additional values of a user are kept.
 func TestForeignPayloads(t *testing.T) {
 	t.Parallel()
 	from := &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{Key: "k"}}

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// inDatabase is a service with a database, and with the files that it had before when they are to be moved.
+// inDatabase returns a service with a database, and with its former file storage if its files are to be moved.
 func inDatabase(moves bool) *v1.TrustyAIService {
 	s := &v1.TrustyAIService{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "s"}}
 	s.Spec.Storage = v1.Storage{Format: v1.FormatDatabase, Size: "1Gi"}
@@ -28,7 +28,7 @@ func inDatabase(moves bool) *v1.TrustyAIService {
 	return s
 }
 
-// credentialsWith are those of a database, but for some texts.
+// credentialsWith returns the credentials of a database with some values replaced.
 func credentialsWith(changed map[string]string) *corev1.Secret {
 	secret := &corev1.Secret{Data: map[string][]byte{}}
 	for _, key := range databaseKeys {
@@ -40,7 +40,8 @@ func credentialsWith(changed map[string]string) *corev1.Secret {
 	return secret
 }
 
-// TestModels: models send their traffic to the service that do not send it to somebody else, also in the pass after they were told to.
+// TestModels checks that models send their payloads to the service unless they send them elsewhere, also in the
+// reconciliation after they were configured.
 func TestModels(t *testing.T) {
 	t.Parallel()
 	model := func(name, mode string, logger *foreign.Logger) foreign.InferenceService {
@@ -71,7 +72,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestDatabase: credentials lead to a database when none of them is missing or empty.
+// TestDatabase checks that credentials select a database only if none of them is missing or empty.
 func TestDatabase(t *testing.T) {
 	t.Parallel()
 	for want, secret := range map[string]*corev1.Secret{
@@ -90,8 +91,8 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
-// TestMove: files that are moved into the database are read from the volume, and the annotation that has asked for it goes once there is a
-// Deployment that can be made anew.
+// TestMove checks that files to be moved into the database are read from the volume, and that the annotation that
+// requested the move is removed once a Deployment exists that can be recreated.
 func TestMove(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -128,7 +129,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// planned is the plan of a service.
+// planned returns the plan of a service.
 func planned(t *testing.T, s *v1.TrustyAIService, f Fetched) reconcile.PlanResult {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -149,7 +150,7 @@ func planned(t *testing.T, s *v1.TrustyAIService, f Fetched) reconcile.PlanResul
 	return plan
 }
 
-// TestCrashes: a container crashes that starts again and again, or has ended with any error.
+// TestCrashes checks that a container crashes if it restarts repeatedly or has exited with an error.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -157,7 +158,7 @@ func TestCrashes(t *testing.T) {
 		want  bool
 	}{
 		"runs":                 {state: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
-		"is made":              {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
+		"creating":             {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
 		"restarts":             {state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}, want: true},
 		"exit code 0":          {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}},
 		"exit code 1":          {state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}, want: true},

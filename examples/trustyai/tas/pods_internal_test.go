@@ -15,8 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-// deploymentOf is the Deployment that is wanted, with the variables and mounts of the server, the further mounts of the
-// proxy, and the volumes.
+// deploymentOf returns the expected Deployment, with the variables and mounts of the server, the additional mounts of
+// the proxy, and the volumes.
 func deploymentOf(env, mounts, proxyMounts, volumes string) string {
 	const labels = `{
   app: s, app.kubernetes.io/instance: s, app.kubernetes.io/name: s, app.kubernetes.io/part-of: trustyai, app.kubernetes.io/version: 1.39.0}`
@@ -61,10 +61,10 @@ template:
     volumes: ` + indent(volumes)
 }
 
-// indent puts the lines of a list below a field of a container.
+// indent indents the lines of a list below a field of a container.
 func indent(list string) string { return strings.ReplaceAll(list, "\n", "\n      ") }
 
-// TestPods: the Deployment has the product's fields, in each kind of storage.
+// TestPods compares the Deployment with that of the product for each kind of storage.
 func TestPods(t *testing.T) {
 	t.Parallel()
 	const database = `
@@ -90,7 +90,7 @@ func TestPods(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec       v1.TrustyAIServiceSpec
 		databaseCA bool
-		trusted    map[string]string // the labels of the ConfigMap with the cluster's authorities, nil for none
+		trusted    map[string]string // labels of the ConfigMap with the cluster's certificates; nil: none
 		want       string
 	}{
 		"files": {
@@ -98,7 +98,7 @@ func TestPods(t *testing.T) {
 				Storage: v1.Storage{Format: v1.FormatPVC, Folder: "/data", Size: "1Gi"}, Data: &v1.Data{Filename: "data.csv", Format: "CSV"},
 				Metrics: v1.Metrics{Schedule: "5s"},
 			},
-			trusted: map[string]string{}, // nobody injects certificates there
+			trusted: map[string]string{}, // no certificates are injected there
 			want: deploymentOf(`
 - {name: SERVICE_STORAGE_FORMAT, value: PVC}
 - {name: STORAGE_DATA_FILENAME, value: data.csv}

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// write fills a source folder like this module's, with the given kubernetes
-// version.
+// write creates a source folder like this module's, with the given Kubernetes version.
 func write(t *testing.T, version string) string {
 	t.Helper()
 
@@ -53,8 +52,8 @@ func TestReadVersion(t *testing.T) {
 	}
 }
 
-// TestPinsOfThisModule reads the real go.mod files, so that a pin that the
-// program cannot read fails here and not on somebody's first make.
+// TestPinsOfThisModule reads the go.mod files of this module, so that an unreadable version fails this test and not a
+// user's first make.
 func TestPinsOfThisModule(t *testing.T) {
 	t.Parallel()
 
@@ -79,7 +78,7 @@ func TestPinsOfThisModule(t *testing.T) {
 		}
 	}
 
-	// The staging modules that go.mod replaces are of the same release.
+	// The staging modules in the replace directives must be of the same release.
 	data, err := os.ReadFile(filepath.Join(source, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
@@ -98,9 +97,8 @@ func TestPinsOfThisModule(t *testing.T) {
 	}
 }
 
-// TestVersionsOfTheLibrary fails where the library and the control plane
-// require different versions of a module: the compiler's cache then serves only
-// one of them.
+// TestVersionsOfTheLibrary checks that the library and the control plane require the same versions of shared modules, so
+// that they share the build cache.
 func TestVersionsOfTheLibrary(t *testing.T) {
 	t.Parallel()
 
@@ -108,7 +106,7 @@ func TestVersionsOfTheLibrary(t *testing.T) {
 
 	for _, file := range []string{"../../../go.mod", "../../../examples/go.mod", "../../demo/go.mod"} {
 		for module, version := range requirements(t, file) {
-			// v0.0.0 stands for a module of Kubernetes that go.mod replaces.
+			// v0.0.0 is the version of Kubernetes modules that go.mod replaces.
 			if want, shared := ours[module]; shared && want != "v0.0.0" && version != want {
 				t.Errorf("%s requires %s %s, and hack/controlplane/go.mod requires %s: see docs/versions.md", file, module, version, want)
 			}
@@ -116,7 +114,7 @@ func TestVersionsOfTheLibrary(t *testing.T) {
 	}
 }
 
-// requirements returns the versions that a go.mod requires, by module.
+// requirements returns the versions that a go.mod file requires, by module.
 func requirements(t *testing.T, file string) map[string]string {
 	t.Helper()
 
@@ -169,7 +167,8 @@ func TestFindSource(t *testing.T) {
 	}
 }
 
-// TestOutdated walks through the life of one binary.
+// TestOutdated checks when binaries count as out of date: before the build, after it, after a new version and after a
+// removal.
 func TestOutdated(t *testing.T) {
 	t.Parallel()
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// zipped returns an archive like those of setup-envtest.
+// zipped returns an archive in the format of setup-envtest.
 func zipped(t *testing.T, names ...string) []byte {
 	t.Helper()
 
@@ -47,7 +47,7 @@ func zipped(t *testing.T, names ...string) []byte {
 	return out.Bytes()
 }
 
-// mirror serves an index of several versions, and the archive of v1.36.7.
+// mirror serves an index of several versions and the archive of v1.36.7.
 func mirror(t *testing.T, content []byte, hash string) string {
 	t.Helper()
 
@@ -93,7 +93,7 @@ func TestDownload(t *testing.T) {
 	}
 
 	options := Options{Index: mirror(t, content, sumOf(content)), Progress: progress}
-	for range 2 { // the second time finds them
+	for range 2 { // the second run finds the downloaded binaries
 		if err := ensureIn(t.Context(), folder, source, wanted, options); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,8 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// TestDownloadFails: what cannot be downloaded is built, and one line says why.
+// TestDownloadFails checks that binaries that cannot be downloaded are left to the build, and that one line gives the
+// reason.
 func TestDownloadFails(t *testing.T) {
 	t.Parallel()
 

@@ -85,8 +85,7 @@ func TestFolderOf(t *testing.T) {
 	}
 }
 
-// TestStopKillsOnlyProcessesOfTheCluster: a process id that was reused belongs to
-// somebody else.
+// TestStopKillsOnlyProcessesOfTheCluster checks that Stop does not kill a process that reuses a stored process ID.
 func TestStopKillsOnlyProcessesOfTheCluster(t *testing.T) {
 	t.Parallel()
 
@@ -118,8 +117,8 @@ func TestStopKillsOnlyProcessesOfTheCluster(t *testing.T) {
 	}
 }
 
-// TestSpawnedProcessIsAlive: right after the start, the command line of
-// a process is empty until the kernel has loaded its binary.
+// TestSpawnedProcessIsAlive checks that a process counts as alive right after its start, when its command line is empty
+// until the kernel has loaded the binary.
 func TestSpawnedProcessIsAlive(t *testing.T) {
 	t.Parallel()
 
@@ -147,8 +146,8 @@ func TestSpawnedProcessIsAlive(t *testing.T) {
 	}
 }
 
-// TestStartReportsTheLogOfAComponent replaces the components with a script
-// that fails at once.
+// TestStartReportsTheLogOfAComponent replaces the components with a script that fails at once, and checks that the error
+// contains its log.
 func TestStartReportsTheLogOfAComponent(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 
@@ -175,8 +174,7 @@ func TestStartReportsTheLogOfAComponent(t *testing.T) {
 	}
 }
 
-// TestStartTriesOtherPorts replaces etcd with a script that finds its port
-// taken, and counts how often it was started.
+// TestStartTriesOtherPorts replaces etcd with a script that fails because its port is in use, and counts the starts.
 func TestStartTriesOtherPorts(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 
@@ -202,7 +200,7 @@ func TestStartTriesOtherPorts(t *testing.T) {
 	}
 }
 
-// TestCluster starts a whole cluster, runs a Deployment on it, and stops it.
+// TestCluster starts a complete cluster, runs a Deployment on it, and stops it.
 func TestCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs every component")
@@ -267,7 +265,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestServerOnly starts etcd and kube-apiserver alone.
+// TestServerOnly starts only etcd and kube-apiserver.
 func TestServerOnly(t *testing.T) {
 	folder := os.Getenv(assets.EnvAssets)
 	for _, name := range assets.ServerNames() {
@@ -302,8 +300,8 @@ func TestServerOnly(t *testing.T) {
 	}
 }
 
-// deployUntilAvailable needs everything: the controller manager makes the
-// pods, the scheduler places them, kwok makes them ready.
+// deployUntilAvailable needs all components: the controller manager creates the pods, the scheduler assigns them to
+// nodes, and kwok makes them ready.
 func deployUntilAvailable(t *testing.T, dir string) {
 	t.Helper()
 
@@ -344,7 +342,7 @@ func deployUntilAvailable(t *testing.T, dir string) {
 	t.Errorf("2 replicas are not available: %+v\n%s", got, logTail(dir, "kwok"))
 }
 
-// probeOf connects to a running cluster by what its kubeconfig says.
+// probeOf connects to a running cluster with the kubeconfig of its folder.
 func probeOf(t *testing.T, dir string) *probe {
 	t.Helper()
 
@@ -368,7 +366,7 @@ func probeOf(t *testing.T, dir string) *probe {
 	return p
 }
 
-// skipOrFail skips a test for want of binaries, but never on CI.
+// skipOrFail skips a test whose binaries are missing; on CI it fails the test.
 func skipOrFail(t *testing.T, reason string) {
 	t.Helper()
 

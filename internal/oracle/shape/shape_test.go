@@ -76,7 +76,7 @@ func TestMutateDoesNotChangeItsArgument(t *testing.T) {
 	}
 }
 
-// TestMutateAlike searches for changes that somebody could take for none.
+// TestMutateAlike searches for mutations whose report of a change is wrong.
 func TestMutateAlike(t *testing.T) {
 	t.Parallel()
 	respelled, dropped, added := 0, 0, 0
@@ -103,9 +103,8 @@ func TestMutateAlike(t *testing.T) {
 	}
 }
 
-// TestGoTypesRepresentTheValues decodes values into the Go types made for a shape.
-// What the type encodes must be in the value: a type may leave out, not add,
-// except zeros.
+// TestGoTypesRepresentTheValues decodes values into the Go types generated for a shape. A type may drop fields of the
+// value, but may not add any, except zero values.
 func TestGoTypesRepresentTheValues(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {

@@ -11,7 +11,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/routing/internal/problem"
 )
 
-// The value that a user wrote stands in the message, quoted and bounded.
+// The message contains the user's value, quoted and shortened.
 func Example() {
 	fmt.Println(problem.Invalid("PortInvalid", nil, "spec.port %s: use 1 to 65535", problem.Quote("99999")))
 	// Output: PortInvalid: spec.port "99999": use 1 to 65535

@@ -10,7 +10,7 @@ import (
 
 const project = `"config":{"domain":"example.com","repo":"example.com/m","layout":["go.kubebuilder.io/v4"]}`
 
-// TestServe: each command of kubebuilder is answered as its protocol wants.
+// TestServe checks that the response to each kubebuilder command follows the plugin protocol.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -46,11 +46,11 @@ func TestServe(t *testing.T) {
 			}
 			if answer.APIVersion != "v1alpha1" || answer.Universe == nil || len(answer.Universe) != c.files || answer.Error != (c.fails != "") ||
 				!strings.Contains(strings.Join(answer.ErrorMsgs, ""), c.fails) {
-				t.Errorf("the answer is %s", out.String())
+				t.Errorf("unexpected response: %s", out.String())
 			}
 		})
 	}
 	if err := plugin.Serve(strings.NewReader("invalid JSON"), &strings.Builder{}); err == nil {
-		t.Error("an invalid request gets a response")
+		t.Error("an invalid request must not get a response")
 	}
 }

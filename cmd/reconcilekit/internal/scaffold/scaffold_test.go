@@ -20,7 +20,8 @@ func project(t *testing.T) scaffold.Files {
 	return files
 }
 
-// TestAPIs: kinds are added one after the other, to a version that is there and to a new one, and everything stays formatted.
+// TestAPIs adds kinds one after the other, to an existing and to a new version, and checks that all files stay
+// formatted.
 func TestAPIs(t *testing.T) {
 	t.Parallel()
 	files := project(t)
@@ -46,7 +47,7 @@ func TestAPIs(t *testing.T) {
 		`v1 "example.com/shop/api/v1"`, `"example.com/shop/internal/website"`, "v1beta1.AddToScheme,", "album.Controller(),", "//reconcilekit:controllers",
 	} {
 		if strings.Count(files["main.go"], want) != 1 {
-			t.Errorf("main.go has %q not once:\n%s", want, files["main.go"])
+			t.Errorf("main.go does not contain %q exactly once:\n%s", want, files["main.go"])
 		}
 	}
 	for want, name := range map[string]string{
@@ -59,7 +60,7 @@ func TestAPIs(t *testing.T) {
 	}
 }
 
-// TestWebhooks: webhooks of kinds are added one after the other, each once, and everything stays formatted.
+// TestWebhooks adds the webhooks of kinds one after the other, each once, and checks that all files stay formatted.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	files := project(t)
@@ -90,7 +91,7 @@ func TestWebhooks(t *testing.T) {
 	} {
 		for _, want := range wanted {
 			if strings.Count(files[name], want) != 1 {
-				t.Errorf("%s has %q not once:\n%s", name, want, files[name])
+				t.Errorf("%s does not contain %q exactly once:\n%s", name, want, files[name])
 			}
 		}
 	}
@@ -102,7 +103,7 @@ func TestWebhooks(t *testing.T) {
 	for want, w := range map[string]scaffold.Webhook{
 		"run reconcilekit create api first": {API: scaffold.API{Version: "v1", Kind: "Box"}, Validation: true},
 		"already exists":                    {API: there, Validation: true},
-		"internal/website/webhook":          {API: scaffold.API{Kind: "Website"}, Validation: true}, // the only version is the default
+		"internal/website/webhook":          {API: scaffold.API{Kind: "Website"}, Validation: true}, // the default is the only version
 		"the kind has v1, v1beta1":          {API: scaffold.API{Kind: "Album"}, Validation: true},
 		"there is no api/*/box.go":          {API: scaffold.API{Kind: "Box"}, Validation: true},
 		"want one of them":                  {API: there},
@@ -114,8 +115,8 @@ func TestWebhooks(t *testing.T) {
 	}
 }
 
-// TestLines: a project with a kind has at most 60 lines of code that are neither the kind, nor its reconciler, nor a test of it: imports,
-// comments and blank lines left out.
+// TestLines checks that a project with one kind has at most 60 lines of code in addition to the kind, its reconciler and
+// their tests, without imports, comments and blank lines.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	const most = 60
@@ -146,7 +147,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// code counts the lines that are code.
+// code counts the lines of code.
 func code(text string) (lines int) {
 	imports := false
 	for line := range strings.SplitSeq(text, "\n") {
@@ -164,7 +165,7 @@ func code(text string) (lines int) {
 	return lines
 }
 
-// TestErrors: what cannot be written is an error that names the flag and what would be right.
+// TestErrors checks that an invalid request is an error that names the flag and the accepted value.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	there, err := scaffold.API{Version: "v1", Kind: "Website"}.Files(project(t))
@@ -203,7 +204,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestKubebuilder: the files of a project of kubebuilder, with one group and with several.
+// TestKubebuilder checks the files of a kubebuilder project with one and with several groups.
 func TestKubebuilder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/cmd/reconcilekit/internal/scaffold"
 )
 
-// change adds what each command writes to the files.
+// change merges the files that each command writes into files.
 func change(t *testing.T, files scaffold.Files, commands ...interface {
 	Files(existing scaffold.Files) (scaffold.Files, error)
 },
@@ -26,7 +26,7 @@ func change(t *testing.T, files scaffold.Files, commands ...interface {
 	return files
 }
 
-// TestVersions: versions of several kinds are added, next to webhooks and before them, and everything stays formatted.
+// TestVersions adds versions of several kinds, before and after webhooks, and checks that all files stay formatted.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	website, album := scaffold.API{Version: "v1", Kind: "Website"}, scaffold.API{Version: "v1", Kind: "Album"}
@@ -60,13 +60,14 @@ func TestVersions(t *testing.T) {
 	} {
 		for _, want := range wanted {
 			if strings.Count(files[name], want) != 1 {
-				t.Errorf("%s has %q not once:\n%s", name, want, files[name])
+				t.Errorf("%s does not contain %q exactly once:\n%s", name, want, files[name])
 			}
 		}
 	}
 }
 
-// TestVersionCopies: the new version gets the types, methods and imports that the kind of the hub uses, from all files, and each once.
+// TestVersionCopies checks that the new version gets each type, method and import that the kind of the hub uses, from
+// all files, exactly once.
 func TestVersionCopies(t *testing.T) {
 	t.Parallel()
 	files := change(t, project(t), scaffold.API{Version: "v1", Kind: "Website"}, scaffold.API{Version: "v1", Kind: "Album"})
@@ -152,7 +153,8 @@ const suffix = "!"
 	}
 }
 
-// TestVersionErrors: what cannot be added is an error that names the flag or the file and what would be right, and nothing is written.
+// TestVersionErrors checks that an invalid request is an error that names the flag or the file and the remedy, and that
+// nothing is written.
 func TestVersionErrors(t *testing.T) {
 	t.Parallel()
 	edit := func(name, old, replacement string) func(scaffold.Files) {
