@@ -175,6 +175,9 @@ func (e *PruneBlockedError) what() string {
 	case ReasonPlanIncomplete:
 		return "the plan may be incomplete"
 	case ReasonPruneFailed:
+		if len(e.Objects) == 0 {
+			return "it was not completed" // the objects are unknown, or the owner was not updated
+		}
 		return "children that are no longer planned could not be deleted"
 	case ReasonTooMany:
 		return "too many children would be deleted although nothing changed"

@@ -1,7 +1,10 @@
 package engine_test
 
 import (
+	"errors"
+	"net/http"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -9,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -58,6 +62,30 @@ var _ = Describe("The finalizer", func() {
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far()), stored))).To(BeTrue())
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(role()), &rbacv1.ClusterRole{}))).To(BeTrue())
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(w.owner), &widget.Widget{}))).To(BeTrue())
+	})
+
+	It("is named when its removal is refused", func() {
+		w := newWorld()
+		w.converge(planOf(func() []client.Object {
+			return []client.Object{&rbacv1.ClusterRole{ObjectMeta: meta("role-" + w.namespace)}}
+		}))
+		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
+		w.requests.answer = func(r *http.Request) *apierrors.StatusError {
+			if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/widgets/") {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: "widgets"}, "owner", errors.New("frozen by a policy"))
+			}
+			return nil
+		}
+		var result apply.Result
+		Eventually(func() error {
+			result, _ = w.pass(apply.Plan{})
+			w.clock.Step(time.Minute)
+			return result.PruneBlocked
+		}).Should(MatchError(And(
+			ContainSubstring("remove the finalizer of the owner"), ContainSubstring("frozen by a policy"), Not(ContainSubstring("children")),
+		)))
+		w.requests.answer = nil
+		Eventually(func() bool { result, _ = w.pass(apply.Plan{}); w.clock.Step(time.Minute); return result.Finalized }).Should(BeTrue())
 	})
 
 	It("waits for children that have finalizers themselves", func() {

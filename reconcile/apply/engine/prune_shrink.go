@@ -51,7 +51,10 @@ func (p *pruning) shrink(l *listing, kept []applyset.ObjectID) error {
 	p.allowPrune = "" // the prune that it allowed is done
 	if shrunk != nil {
 		if err := recordInventory(p.pass, shrunk); err != nil && (!p.finalize || client.IgnoreNotFound(err) != nil) {
-			return fmt.Errorf("shrink the inventory: %w", err)
+			if p.finalize {
+				return fmt.Errorf("remove the finalizer of the owner: %w", err)
+			}
+			return fmt.Errorf("update the metadata of the owner: %w", err)
 		}
 		p.result.Finalized = p.result.Finalized || p.finalize
 	}
