@@ -2,7 +2,8 @@ package engine
 
 import (
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -38,28 +39,46 @@ func removeEmptied(p *pass, c *child, refusal error) error {
 	return patchChild(p, c)
 }
 
-// emptiedPaths returns the engine's fields of the live object that are in objects planned as empty, if the refusal names them.
+// emptiedPaths returns the engine's fields of the live object that are in objects planned as empty, and its lists that are planned as
+// empty, if they are near those that the refusal names.
 func emptiedPaths(c *child, live map[string]any, refusal error) []fieldset.Path {
-	var out []fieldset.Path
-	for _, cause := range causesOf(refusal) {
-		want, planned := valueAt(c.content, cause.Field)
-		have, exists := valueAt(live, cause.Field)
-		plannedMap, isMap := want.(map[string]any)
-		liveMap, _ := have.(map[string]any)
-		if !planned || !exists || !isMap || len(plannedMap) > 0 || strings.Contains(cause.Field, "[") {
+	causes := causesOf(refusal)
+	if len(causes) == 0 {
+		return nil
+	}
+	e := emptied{near: nearCauses(causes), own: c.observed.Own.Set}
+	e.object(fieldset.Path{}, "", c.content, live)
+	return e.paths
+}
+
+type emptied struct {
+	near  func(path string) bool
+	own   *fieldset.Set
+	paths []fieldset.Path
+}
+
+// object adds the emptied parts of an object.
+func (e *emptied) object(at fieldset.Path, text string, planned, live map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(planned)) {
+		path, text := at.Child(name), text+"."+name
+		own := path.Below(e.own)
+		if own == nil || text == ".metadata" {
 			continue
 		}
-		path, err := fieldset.ParsePath(cause.Field)
-		if err != nil {
-			continue
-		}
-		own := path.Below(c.observed.Own.Set)
-		for name := range liveMap {
-			if own == nil || own.Field(name) == nil {
-				return nil // it is not emptied: others have a part of it
+		switch want := planned[name].(type) {
+		case map[string]any:
+			have, _ := live[name].(map[string]any)
+			if len(want) > 0 {
+				e.object(path, text, want, have)
+			} else if e.near(text) && !slices.ContainsFunc(slices.Collect(maps.Keys(have)), func(part string) bool { return own.Field(part) == nil }) {
+				for part := range have {
+					e.paths = append(e.paths, path.Child(part))
+				}
 			}
-			out = append(out, path.Child(name))
+		case []any:
+			if have, _ := live[name].([]any); len(want) == 0 && len(have) > 0 && len(own.Items) == len(have) && e.near(text) {
+				e.paths = append(e.paths, path)
+			}
 		}
 	}
-	return out
 }
