@@ -7,8 +7,9 @@ import (
 
 // known is a difference that stays, by name.
 type known struct {
-	// kind is the kind of the object, empty for all kinds.
 	kind string
+	// origin limits the entry to objects of the origin; empty is all.
+	origin string
 	// path matches the path of the field.
 	path *regexp.Regexp
 	why  string
@@ -19,13 +20,14 @@ type known struct {
 //
 //nolint:gochecknoglobals // a table
 var knownDifferences = []known{
-	{"Job", regexp.MustCompile(`^\.metadata\.labels\.(batch\.kubernetes\.io/)?(controller-uid|job-name)$`), "labels that the API server copies from the Pod template of a Job without labels"},
-	{"Job", regexp.MustCompile(`^\.spec\.completions$`), "completions of a Job, which the API server chose for the first plan and does not change"},
+	{"Job", "", regexp.MustCompile(`^\.metadata\.labels\.(batch\.kubernetes\.io/)?(controller-uid|job-name)$`), "labels that the API server copies from the Pod template of a Job without labels"},
+	{"Service", adopted, regexp.MustCompile(`[nN]odePort$`), "node ports of a Service whose type another client set"},
+	{"Job", "", regexp.MustCompile(`^\.spec\.completions$`), "completions of a Job, which the API server chose for the first plan and does not change"},
 }
 
-func knownDifference(kind, path string) string {
+func knownDifference(kind, origin, path string) string {
 	for _, k := range knownDifferences {
-		if (k.kind == "" || k.kind == kind) && k.path.MatchString(path) {
+		if k.kind == kind && (k.origin == "" || k.origin == origin) && k.path.MatchString(path) {
 			return k.why
 		}
 	}
@@ -37,6 +39,10 @@ func knownDifference(kind, path string) string {
 //nolint:gochecknoglobals // a table
 var knownRefusals = []struct{ text, why string }{
 	{"field is immutable", "immutable"},
+	{"may not change once set", "immutable"},
+	{"may not be set to 'None' for", "immutable"},
+	{"may not be changed in an update", "immutable"},
+	{"omits all key fields", "an object that no client can apply"},
 	{"left the plan, but the API server keeps it", "a field that left the plan and that the API server keeps"},
 }
 

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	. "github.com/onsi/ginkgo/v2"
@@ -110,6 +111,9 @@ var _ = Describe("A child whose plan changes is as newly created", func() {
 		Expect(reported()).NotTo(BeEmpty())
 		w.syncedObject(stored(w))
 		Expect(reported()).To(BeEmpty())
+		w.clock.Step(time.Hour)
+		Expect(reported()).NotTo(BeEmpty())
+		w.syncedObject(stored(w))
 		w.restart()
 		w.syncedObject(stored(w))
 		Expect(reported()).NotTo(BeEmpty())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -23,13 +24,20 @@ func removeEmptied(p *pass, c *child, refusal error) error {
 	if err != nil {
 		return refusal
 	}
-	fields := emptiedPaths(c, live, refusal)
-	if len(fields) == 0 {
+	e := findEmptied(c, live, refusal)
+	if len(e.places) == 0 {
 		return refusal
 	}
-	c.unwanted = fieldset.Places(live, fields...)
-	if _, err := sendRemoval(p, c); err != nil {
-		return fmt.Errorf("empty %s: %w", fields[0], err)
+	c.unwanted = e.places
+	answer, err := sendRemoval(p, c)
+	if err != nil {
+		return fmt.Errorf("empty %s: %w", e.places[0].Text, err)
+	}
+	// A default with the same value is back at once, and would be removed again.
+	if after, err := p.env.encoder.Live(answer); err == nil && len(fieldset.Places(after, e.paths...)) > 0 {
+		if _, err := giveUpFields(p, c, e.paths); err != nil {
+			return err
+		}
 	}
 	reason := c.result.Reason
 	if decideChildAgain(p, c); c.action == actionNone {
@@ -39,45 +47,54 @@ func removeEmptied(p *pass, c *child, refusal error) error {
 	return patchChild(p, c)
 }
 
-// emptiedPaths returns the engine's fields of the live object that are in objects planned as empty, and its lists that are planned as
-// empty, if they are near those that the refusal names.
-func emptiedPaths(c *child, live map[string]any, refusal error) []fieldset.Path {
-	causes := causesOf(refusal)
-	if len(causes) == 0 {
-		return nil
-	}
-	e := emptied{near: nearCauses(causes), own: c.observed.Own.Set}
-	e.object(fieldset.Path{}, "", c.content, live)
-	return e.paths
+// emptied are the engine's fields in objects that are planned as empty, by path, and their places, also those of the items of lists that
+// are planned as empty.
+type emptied struct {
+	near   func(path string) bool
+	paths  []fieldset.Path
+	places []fieldset.Place
 }
 
-type emptied struct {
-	near  func(path string) bool
-	own   *fieldset.Set
-	paths []fieldset.Path
+// findEmptied finds what the intent empties in the live object, near the fields that the refusal names.
+func findEmptied(c *child, live map[string]any, refusal error) emptied {
+	var e emptied
+	if causes := causesOf(refusal); len(causes) > 0 {
+		e.near = nearCauses(causes)
+		e.object(fieldset.Path{}, "", c.observed.Own.Set, c.content, live)
+		e.places = append(fieldset.Places(live, e.paths...), e.places...)
+	}
+	return e
 }
 
 // object adds the emptied parts of an object.
-func (e *emptied) object(at fieldset.Path, text string, planned, live map[string]any) {
+func (e *emptied) object(at fieldset.Path, pointer string, own *fieldset.Set, planned, live map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(planned)) {
-		path, text := at.Child(name), text+"."+name
-		own := path.Below(e.own)
-		if own == nil || text == ".metadata" {
+		path, pointer, below := at.Child(name), pointer+fieldset.PointerToken(name), fieldOf(own, name)
+		text := strings.ReplaceAll(pointer, "/", ".")
+		if below == nil || text == ".metadata" {
 			continue
 		}
 		switch want := planned[name].(type) {
 		case map[string]any:
 			have, _ := live[name].(map[string]any)
 			if len(want) > 0 {
-				e.object(path, text, want, have)
-			} else if e.near(text) && !slices.ContainsFunc(slices.Collect(maps.Keys(have)), func(part string) bool { return own.Field(part) == nil }) {
-				for part := range have {
-					e.paths = append(e.paths, path.Child(part))
-				}
+				e.object(path, pointer, below, want, have)
+				continue
+			}
+			names := slices.Sorted(maps.Keys(have))
+			if !e.near(text) || slices.ContainsFunc(names, func(part string) bool { return below.Field(part) == nil }) {
+				continue // others have a part of it
+			}
+			for _, part := range names {
+				e.paths = append(e.paths, path.Child(part))
 			}
 		case []any:
-			if have, _ := live[name].([]any); len(want) == 0 && len(have) > 0 && len(own.Items) == len(have) && e.near(text) {
-				e.paths = append(e.paths, path)
+			have, _ := live[name].([]any)
+			if len(want) > 0 || len(below.Items) != len(have) || !e.near(text) {
+				continue
+			}
+			for range have {
+				e.places = append(e.places, fieldset.Place{Text: text, Pointer: pointer + "/0"})
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/fieldset"
+	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
 // createDryRun returns the object that the API server would create from the intent, with a dry run of a create. The dry run uses a
@@ -44,10 +45,11 @@ func createDryRun(p *pass, c *child) (map[string]any, error) {
 	return nil, err
 }
 
-// plannedAnew reports whether the plan of an existing object has changed in the write that the result describes.
-func plannedAnew(c *child) bool {
+// mayLeaveFields reports whether the write that the result describes has changed an existing object so that fields of an earlier plan can
+// be left.
+func mayLeaveFields(c *child) bool {
 	switch c.result.Reason {
-	case apply.ReasonPlanChanged, apply.ReasonDiffers, apply.ReasonFormerManager:
+	case apply.ReasonPlanChanged, apply.ReasonDiffers, apply.ReasonDrift, apply.ReasonFormerManager:
 		return c.result.Outcome == apply.OutcomeUpdated && c.result.Err == nil
 	}
 	return false
@@ -57,7 +59,7 @@ func plannedAnew(c *child) bool {
 // object would have with other values, and applies once more. If the API server keeps such a field that the earlier plan had, the child
 // fails. The answer to a question is remembered if nothing has to follow.
 func renewDefaults(p *pass, c *child, answer client.Object) error {
-	if c.renewed || !plannedAnew(c) || !mayRemoveConflicting(p, c) {
+	if c.renewed || !mayLeaveFields(c) || !mayRemoveConflicting(p, c) {
 		return nil
 	}
 	c.renewed = true
@@ -69,8 +71,8 @@ func renewDefaults(p *pass, c *child, answer client.Object) error {
 	if err != nil {
 		return nil //nolint:nilerr // as above
 	}
-	r := renewal{content: c.withoutRuled(content), owned: owned}
-	all := unownedFields(r.content, nil, owned, nil)
+	r := renewal{unownedPart: unownedPart{live: c.withoutRuled(content), owned: owned, plan: c.content}, before: fieldsBefore(c)}
+	all := unownedFields(r.unownedPart, nil)
 	if len(all.places) == 0 {
 		return nil
 	}
@@ -83,7 +85,6 @@ func renewDefaults(p *pass, c *child, answer client.Object) error {
 		return nil //nolint:nilerr // as above
 	}
 	r.fresh = c.withoutRuled(renamed(fresh, content))
-	r.before = c.observed.Own.Set
 	take, kept, err := r.find(p, c, answer)
 	switch {
 	case err != nil:
@@ -125,10 +126,31 @@ func (r *renewal) follow(p *pass, c *child, answer client.Object, take unowned) 
 	return applyAgain(p, c)
 }
 
+// fieldsBefore returns the fields of the engine and of former managers in the object before the write.
+func fieldsBefore(c *child) *fieldset.Set {
+	if c.live == nil {
+		return nil
+	}
+	fields := map[string]any{}
+	for _, e := range c.live.GetManagedFields() {
+		if e.FieldsV1 == nil || !c.isFormer(&e) && (e.Manager != c.manager || e.Operation != metav1.ManagedFieldsOperationApply) {
+			continue
+		}
+		if more, err := fieldset.RawFields(&e); err == nil {
+			fieldset.UnionFields(fields, more)
+		}
+	}
+	encoded, err := fieldset.EncodeFields(fields)
+	if err != nil {
+		return nil
+	}
+	return memory.Remembered(&metav1.ManagedFieldsEntry{FieldsV1: encoded}, "").Set()
+}
+
 // renewal compares an object with the one that the API server would create from its plan.
 type renewal struct {
-	content, fresh, owned map[string]any
-	// before are the engine's fields before the plan changed.
+	unownedPart
+	// before are the fields of the engine and of former managers before the plan changed.
 	before *fieldset.Set
 }
 
@@ -137,7 +159,7 @@ type renewal struct {
 func (r *renewal) find(p *pass, c *child, answer client.Object) (take, kept unowned, err error) {
 	stays := map[string]bool{}
 	for {
-		take = unownedFields(r.content, r.fresh, r.owned, func(path string) bool { return !stays[path] })
+		take = unownedFields(r.unownedPart, func(path string) bool { return !stays[path] })
 		if len(take.places) == 0 {
 			break
 		}
@@ -152,7 +174,7 @@ func (r *renewal) find(p *pass, c *child, answer client.Object) (take, kept unow
 			stays[path] = true
 		}
 	}
-	kept = unownedFields(r.content, r.fresh, r.owned, func(path string) bool {
+	kept = unownedFields(r.unownedPart, func(path string) bool {
 		return stays[path] && ownAt(r.before, strings.TrimPrefix(path, ".")) != nil
 	})
 	return take, kept, nil
@@ -180,7 +202,9 @@ func (r *renewal) remains(p *pass, c *child, answer client.Object, take unowned)
 	if err != nil {
 		return nil, err
 	}
-	left := unownedFields(c.withoutRuled(content), r.fresh, r.owned, nil)
+	part := r.unownedPart
+	part.live = c.withoutRuled(content)
+	left := unownedFields(part, nil)
 	return slices.DeleteFunc(paths, func(path string) bool { return !slices.Contains(left.paths(), path) }), nil
 }
 

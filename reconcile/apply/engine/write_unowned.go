@@ -52,15 +52,22 @@ type unowned struct {
 	all bool
 }
 
+// unownedPart is one object in an object: as it is, as a new one would be, the fields of all managers, and the plan.
+type unownedPart struct {
+	live, fresh, owned, plan map[string]any
+	path, pointer            string
+}
+
 // unownedFields finds the fields of an object that no manager owns and that a new object would not have, or would have with another value.
-// owned is the union of the fields of all managers; only selects fields by path. A nil fresh selects all fields that no manager owns.
-func unownedFields(live, fresh, owned map[string]any, only func(path string) bool) unowned {
-	u := unowned{fields: map[string]any{}, only: only, all: fresh == nil}
-	for _, name := range slices.Sorted(maps.Keys(live)) {
+// In whole, owned is the union of the fields of all managers. A nil fresh selects all fields that no manager owns. only selects fields by
+// path.
+func unownedFields(whole unownedPart, only func(path string) bool) unowned {
+	u := unowned{fields: map[string]any{}, only: only, all: whole.fresh == nil}
+	for _, name := range slices.Sorted(maps.Keys(whole.live)) {
 		switch name {
 		case "apiVersion", "kind", "metadata", "status":
 		default:
-			u.field(u.fields, name, u.all, live, fresh, owned, "", "")
+			u.field(u.fields, name, u.all, whole)
 		}
 	}
 	return u
@@ -76,60 +83,67 @@ func (u *unowned) paths() []string {
 }
 
 // field adds the unowned parts of one field to out. With same, it also adds one that a new object has with the same value.
-func (u *unowned) field(out map[string]any, name string, same bool, live, fresh, owned map[string]any, path, pointer string) {
-	path, pointer = path+"."+name, pointer+fieldset.PointerToken(name)
-	below, isOwned := owned["f:"+name].(map[string]any)
-	next, isFresh := fresh[name]
-	if isAllocated(name, live[name], isFresh || u.all) {
+func (u *unowned) field(out map[string]any, name string, same bool, in unownedPart) {
+	value, next := in.live[name], in.fresh[name]
+	_, isFresh := in.fresh[name]
+	if isAllocated(name, value, isFresh || u.all) {
 		return
 	}
-	have, isMap := live[name].(map[string]any)
-	want, isAlso := next.(map[string]any)
+	below := unownedPart{path: in.path + "." + name, pointer: in.pointer + fieldset.PointerToken(name)}
+	var isMap, isAlso, isOwned, isPlanned bool
+	below.live, isMap = value.(map[string]any)
+	below.fresh, isAlso = next.(map[string]any)
+	below.owned, isOwned = in.owned["f:"+name].(map[string]any)
+	below.plan, isPlanned = in.plan[name].(map[string]any)
+	emptied := isPlanned && len(below.plan) == 0 // the fields are not those of the plan, although it owns the object
+	var part map[string]any
 	switch {
-	case isMap && (isAlso || u.all) && (!isOwned || len(below) > 0):
-		if part := u.parts(have, want, below, path, pointer); len(part) > 0 {
-			out["f:"+name] = part
-		}
+	case isMap && (isAlso || u.all) && (!isOwned || len(below.owned) > 0 || emptied):
+		part = u.parts(below)
 	case isOwned:
-		if part := u.items(live[name], next, below, path, pointer); len(part) > 0 {
-			out["f:"+name] = part
-		}
-	case (u.only == nil || u.only(path)) && (same || !isFresh || !equality.Semantic.DeepEqual(live[name], next)):
+		part = u.items(below, value, next, in.plan[name])
+	case (u.only == nil || u.only(below.path)) && (same || !isFresh || !equality.Semantic.DeepEqual(value, next)):
 		out["f:"+name] = map[string]any{}
-		u.places = append(u.places, fieldset.Place{Text: path, Pointer: pointer, Value: live[name]})
+		u.places = append(u.places, fieldset.Place{Text: below.path, Pointer: below.pointer, Value: value})
+	}
+	if len(part) > 0 {
+		out["f:"+name] = part
 	}
 }
 
 // parts returns the unowned parts of an object. If it lacks a field that a new object has, the fields next to it are in the way of the
 // default, although their values are the same.
-func (u *unowned) parts(have, want, owned map[string]any, path, pointer string) map[string]any {
+func (u *unowned) parts(in unownedPart) map[string]any {
 	out := map[string]any{}
 	same := u.all
-	for name := range want {
-		_, has := have[name]
+	for name := range in.fresh {
+		_, has := in.live[name]
 		same = same || !has && !isAllocated(name, nil, true)
 	}
-	for _, name := range slices.Sorted(maps.Keys(have)) {
-		u.field(out, name, same, have, want, owned, path, pointer)
+	for _, name := range slices.Sorted(maps.Keys(in.live)) {
+		u.field(out, name, same, in)
 	}
 	return out
 }
 
 // items returns the unowned parts of the items of a keyed list.
-func (u *unowned) items(live, fresh any, owned map[string]any, path, pointer string) map[string]any {
+func (u *unowned) items(in unownedPart, live, fresh, plan any) map[string]any {
 	out := map[string]any{}
-	for _, key := range slices.Sorted(maps.Keys(owned)) {
-		below, _ := owned[key].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(in.owned)) {
 		item := itemOf(key)
-		if item == nil || item.Keys == nil || len(below) == 0 {
+		below := unownedPart{}
+		if below.owned, _ = in.owned[key].(map[string]any); item == nil || item.Keys == nil || len(below.owned) == 0 {
 			continue
 		}
-		have, at := itemIn(live, item)
-		want, _ := itemIn(fresh, item)
-		if have == nil || want == nil && !u.all {
+		var at int
+		below.live, at = itemIn(live, item)
+		below.fresh, _ = itemIn(fresh, item)
+		below.plan, _ = itemIn(plan, item)
+		if below.live == nil || below.fresh == nil && !u.all {
 			continue
 		}
-		if part := u.parts(have, want, below, path+"["+itemText(item)+"]", fmt.Sprintf("%s/%d", pointer, at)); len(part) > 0 {
+		below.path, below.pointer = in.path+"["+itemText(item)+"]", fmt.Sprintf("%s/%d", in.pointer, at)
+		if part := u.parts(below); len(part) > 0 {
 			out[key] = part
 		}
 	}
@@ -208,7 +222,7 @@ func takeUnowned(p *pass, c *child, live client.Object, content, fresh map[strin
 	if err != nil {
 		return false, err
 	}
-	u := unownedFields(c.withoutRuled(content), c.withoutRuled(fresh), owned, only)
+	u := unownedFields(unownedPart{live: c.withoutRuled(content), fresh: c.withoutRuled(fresh), owned: owned, plan: c.content}, only)
 	if len(u.places) == 0 {
 		return false, nil
 	}
