@@ -158,11 +158,11 @@ const (
 "topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"t","whenUnsatisfiable":"ScheduleAnyway"}]`
 )
 
-// contents parses the bases, with each possible pod.
-func (e everyday) contents() []map[string]any {
+// contents parses the bases, with each of the pods.
+func (e everyday) contents(pods ...string) []map[string]any {
 	var out []map[string]any
 	for _, base := range e.bases {
-		for i, pod := range []string{podSmall, podLarge} {
+		for i, pod := range pods {
 			text := strings.ReplaceAll(base, "JOBPOD", `{"spec":{"restartPolicy":"Never",`+pod+`}}`)
 			text = strings.ReplaceAll(text, "POD", `{`+podMetadata+`,"spec":{`+pod+`}}`)
 			if i > 0 && text == base {

@@ -29,10 +29,9 @@ type Kind struct {
 	bases         []map[string]any
 }
 
-// openEverydayKinds reads the schemas of the everyday kinds from the server.
-func openEverydayKinds(ctx context.Context, d discovery.DiscoveryInterface, scheme *runtime.Scheme) ([]*Kind, error) {
+// openKinds reads the schemas of the kinds from the server. The bases use each of the pods.
+func openKinds(ctx context.Context, d discovery.DiscoveryInterface, scheme *runtime.Scheme, all []everyday, pods ...string) ([]*Kind, error) {
 	documents := map[schema.GroupVersion][]byte{}
-	all := everydayKinds()
 	out := make([]*Kind, 0, len(all))
 	for _, e := range all {
 		gvk, err := apiutil.GVKForObject(e.goType, scheme)
@@ -53,7 +52,7 @@ func openEverydayKinds(ctx context.Context, d discovery.DiscoveryInterface, sche
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, &Kind{gvk: gvk, shape: s, goType: e.goType, configuration: e.configuration, bases: e.contents()})
+		out = append(out, &Kind{gvk: gvk, shape: s, goType: e.goType, configuration: e.configuration, bases: e.contents(pods...)})
 	}
 	return out, nil
 }

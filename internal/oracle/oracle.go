@@ -31,6 +31,11 @@ type Oracle struct {
 	namespaces []string
 	// Tally counts the events of the sequences.
 	Tally *Tally
+	// The search of Switch: its kinds, and the namespaces as owners.
+	switched []*Kind
+	owners   []client.Object
+	// Switches counts the pairs of Switch.
+	Switches *SwitchTally
 }
 
 // customCount is the number of generated kinds of a run.
@@ -65,23 +70,47 @@ func Open(ctx context.Context, config *rest.Config, seed uint64) (*Oracle, error
 	}
 	err = wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		// The OpenAPI document of a CRD's group is available shortly after the CRD.
-		o.everyday, err = openEverydayKinds(ctx, d, scheme)
+		o.everyday, err = openKinds(ctx, d, scheme, everydayKinds(), podSmall, podLarge)
 		return err == nil, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("oracle: read the schemas of everyday kinds: %w", err)
 	}
-	return o, o.checkBases(ctx)
+	return o, o.checkBases(ctx, slices.Concat(o.everyday, o.custom))
+}
+
+// OpenSwitches prepares [Oracle.Switch]. The CRDs of Gateway, HTTPRoute and GRPCRoute must be installed.
+func (o *Oracle) OpenSwitches(ctx context.Context, config *rest.Config) error {
+	d, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return fmt.Errorf("oracle: %w", err)
+	}
+	if o.switched, err = openKinds(ctx, d, o.client.Scheme(), switchedKinds(), switchedPods()...); err != nil {
+		return fmt.Errorf("oracle: read the schemas of the switched kinds: %w", err)
+	}
+	for _, name := range o.namespaces {
+		owner := &corev1.Namespace{}
+		if err := o.client.Get(ctx, client.ObjectKey{Name: name}, owner); err != nil {
+			return fmt.Errorf("oracle: %w", err)
+		}
+		o.owners = append(o.owners, owner)
+	}
+	o.Switches = newSwitchTally()
+	return o.checkBases(ctx, o.switched)
 }
 
 // checkBases returns an error about the first base that the API server rejects, because no sequence would use it.
-func (o *Oracle) checkBases(ctx context.Context) error {
-	for _, k := range slices.Concat(o.everyday, o.custom) {
+func (o *Oracle) checkBases(ctx context.Context, kinds []*Kind) error {
+	for _, k := range kinds {
 		for _, base := range k.bases {
-			object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(base)}
+			p := &pair{kind: k, name: "base", a: runtime.DeepCopyJSON(base)}
+			p.nameDefinition()
+			object := &unstructured.Unstructured{Object: p.a}
 			object.SetGroupVersionKind(k.gvk)
-			object.SetName("base")
-			object.SetNamespace(o.namespaces[0])
+			object.SetName(p.name)
+			if namespaced, err := o.client.IsObjectNamespaced(object); err != nil || namespaced {
+				object.SetNamespace(o.namespaces[0])
+			}
 			if err := o.client.Create(ctx, object, client.DryRunAll); err != nil {
 				return fmt.Errorf("oracle: the API server rejects the base %s: %w", full(base), err)
 			}

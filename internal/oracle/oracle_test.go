@@ -45,23 +45,7 @@ func number(name string, otherwise int) int {
 }
 
 func TestUnchangedIsTrue(t *testing.T) {
-	if testing.Short() {
-		t.Skip("searches for a minute")
-	}
-	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("KUBEBUILDER_ASSETS is not set; run make assets")
-		}
-		t.Skip("KUBEBUILDER_ASSETS is not set; run make assets")
-	}
-	log.SetLogger(logr.Discard())
-	now := time.Now().UTC()
-	seed := number(envSeed, now.Year()*10000+int(now.Month())*100+now.Day())
-	t.Logf("seed %d", seed)
-	o, err := oracle.Open(t.Context(), start(t), uint64(seed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	o, _, seed := open(t)
 	search := &search{t: t, oracle: o, cases: number(envCases, sampleCases), started: time.Now()}
 	if os.Getenv(envCases) == "" {
 		search.most = sampleTime
@@ -79,6 +63,30 @@ func TestUnchangedIsTrue(t *testing.T) {
 	t.Logf("seed %d, %s\n%s", seed, time.Since(search.started).Round(time.Second), o.Tally)
 }
 
+// open starts an API server and opens an oracle on it, with the seed of the environment.
+func open(t *testing.T) (o *oracle.Oracle, config *rest.Config, seed int) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("searches for a minute")
+	}
+	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("KUBEBUILDER_ASSETS is not set; run make assets")
+		}
+		t.Skip("KUBEBUILDER_ASSETS is not set; run make assets")
+	}
+	log.SetLogger(logr.Discard())
+	now := time.Now().UTC()
+	seed = number(envSeed, now.Year()*10000+int(now.Month())*100+now.Day())
+	t.Logf("seed %d", seed)
+	config = start(t)
+	o, err := oracle.Open(t.Context(), config, uint64(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o, config, seed
+}
+
 // start starts an API server without durable storage.
 func start(t *testing.T) *rest.Config {
 	t.Helper()
@@ -88,8 +96,11 @@ func start(t *testing.T) *rest.Config {
 	}
 	crds := filepath.Join(gateway.Dir, "..", "..", "config", "crd", "standard")
 	server := &envtest.Environment{
-		BinaryAssetsDirectory:    os.Getenv("KUBEBUILDER_ASSETS"),
-		CRDDirectoryPaths:        []string{filepath.Join(crds, "gateway.networking.k8s.io_httproutes.yaml")},
+		BinaryAssetsDirectory: os.Getenv("KUBEBUILDER_ASSETS"),
+		CRDDirectoryPaths: []string{
+			filepath.Join(crds, "gateway.networking.k8s.io_httproutes.yaml"), filepath.Join(crds, "gateway.networking.k8s.io_grpcroutes.yaml"),
+			filepath.Join(crds, "gateway.networking.k8s.io_gateways.yaml"),
+		},
 		CRDs:                     []*apiextensionsv1.CustomResourceDefinition{widget.CRD()},
 		ErrorIfCRDPathMissing:    true,
 		ControlPlaneStartTimeout: 3 * time.Minute, ControlPlaneStopTimeout: time.Minute,

@@ -75,7 +75,7 @@ func TestOwnedBy(t *testing.T) {
 func TestEverydayBasesParse(t *testing.T) {
 	t.Parallel()
 	for _, e := range everydayKinds() {
-		if contents := e.contents(); len(contents) < len(e.bases) || slices.ContainsFunc(contents, func(m map[string]any) bool { return m == nil }) {
+		if contents := e.contents(podSmall, podLarge); len(contents) < len(e.bases) || slices.ContainsFunc(contents, func(m map[string]any) bool { return m == nil }) {
 			t.Errorf("%T has bases %v", e.goType, contents)
 		}
 	}

@@ -180,3 +180,18 @@ func Text(value any) string {
 	}
 	return string(out)
 }
+
+// Thin returns a copy of the value without some of its optional parts, at any depth.
+func (s *Shape) Thin(r *rand.Rand, value any) any {
+	root := runtime.DeepCopyJSONValue(value)
+	for range 1 + r.IntN(4) {
+		var places []place
+		collect(&places, place{shape: s, set: func(v any) { root = v }}, root)
+		places = slices.DeleteFunc(places, func(p place) bool { return !p.has || p.remove == nil })
+		if len(places) == 0 {
+			break
+		}
+		pick(r, places).remove()
+	}
+	return root
+}

@@ -27,6 +27,7 @@ type env struct {
 	orphaned  sync.Map  // types.UID to nothing: owners whose children are orphaned
 	pool      sync.Pool // of *[]child, zeroed
 	declared  declaredKinds
+	settled   settledQuestions
 	// cached are options for reads whose results are not modified and whose caller handles a stale cache.
 	cached     []client.GetOption
 	cachedList []client.ListOption

@@ -99,7 +99,9 @@ func observeMetadata(p *pass, c *child) {
 
 // observeAnswer observes the answer to a write.
 func observeAnswer(p *pass, c *child, answer client.Object) {
-	c.free()
+	if c.live != answer { // it is reused
+		c.free()
+	}
 	c.live, c.uid, c.fresh = answer, answer.GetUID(), true
 	c.recall = recallChild(p, c)
 }

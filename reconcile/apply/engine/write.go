@@ -169,7 +169,9 @@ func writeChild(p *pass, c *child) {
 	case actionMigrate:
 		var right bool
 		if right, err = migrateManagers(p, c); err == nil && !right {
-			err = applyMigrated(p, c)
+			if err = applyMigrated(p, c); isCurable(err) {
+				err = applyAgain(p, c) // as an object that was migrated before
+			}
 		}
 	case actionApply:
 		err = patchChild(p, c)

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,13 +24,20 @@ func removeEmptied(p *pass, c *child, refusal error) error {
 	if err != nil {
 		return refusal
 	}
-	fields := emptiedPaths(c, live, refusal)
-	if len(fields) == 0 {
+	e := findEmptied(c, live, refusal)
+	if len(e.places) == 0 {
 		return refusal
 	}
-	c.unwanted = fieldset.Places(live, fields...)
-	if _, err := sendRemoval(p, c); err != nil {
-		return fmt.Errorf("empty %s: %w", fields[0], err)
+	c.unwanted = e.places
+	answer, err := sendRemoval(p, c)
+	if err != nil {
+		return fmt.Errorf("empty %s: %w", e.places[0].Text, err)
+	}
+	// A default with the same value is back at once, and would be removed again.
+	if after, err := p.env.encoder.Live(answer); err == nil && len(fieldset.Places(after, e.paths...)) > 0 {
+		if _, err := giveUpFields(p, c, e.paths); err != nil {
+			return err
+		}
 	}
 	reason := c.result.Reason
 	if decideChildAgain(p, c); c.action == actionNone {
@@ -38,28 +47,55 @@ func removeEmptied(p *pass, c *child, refusal error) error {
 	return patchChild(p, c)
 }
 
-// emptiedPaths returns the engine's fields of the live object that are in objects planned as empty, if the refusal names them.
-func emptiedPaths(c *child, live map[string]any, refusal error) []fieldset.Path {
-	var out []fieldset.Path
-	for _, cause := range causesOf(refusal) {
-		want, planned := valueAt(c.content, cause.Field)
-		have, exists := valueAt(live, cause.Field)
-		plannedMap, isMap := want.(map[string]any)
-		liveMap, _ := have.(map[string]any)
-		if !planned || !exists || !isMap || len(plannedMap) > 0 || strings.Contains(cause.Field, "[") {
+// emptied are the engine's fields in objects that are planned as empty, by path, and their places, also those of the items of lists that
+// are planned as empty.
+type emptied struct {
+	near   func(path string) bool
+	paths  []fieldset.Path
+	places []fieldset.Place
+}
+
+// findEmptied finds what the intent empties in the live object, near the fields that the refusal names.
+func findEmptied(c *child, live map[string]any, refusal error) emptied {
+	var e emptied
+	if causes := causesOf(refusal); len(causes) > 0 {
+		e.near = nearCauses(causes)
+		e.object(fieldset.Path{}, "", c.observed.Own.Set, c.content, live)
+		e.places = append(fieldset.Places(live, e.paths...), e.places...)
+	}
+	return e
+}
+
+// object adds the emptied parts of an object.
+func (e *emptied) object(at fieldset.Path, pointer string, own *fieldset.Set, planned, live map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(planned)) {
+		path, pointer, below := at.Child(name), pointer+fieldset.PointerToken(name), fieldOf(own, name)
+		text := strings.ReplaceAll(pointer, "/", ".")
+		if below == nil || text == ".metadata" {
 			continue
 		}
-		path, err := fieldset.ParsePath(cause.Field)
-		if err != nil {
-			continue
-		}
-		own := path.Below(c.observed.Own.Set)
-		for name := range liveMap {
-			if own == nil || own.Field(name) == nil {
-				return nil // it is not emptied: others have a part of it
+		switch want := planned[name].(type) {
+		case map[string]any:
+			have, _ := live[name].(map[string]any)
+			if len(want) > 0 {
+				e.object(path, pointer, below, want, have)
+				continue
 			}
-			out = append(out, path.Child(name))
+			names := slices.Sorted(maps.Keys(have))
+			if !e.near(text) || slices.ContainsFunc(names, func(part string) bool { return below.Field(part) == nil }) {
+				continue // others have a part of it
+			}
+			for _, part := range names {
+				e.paths = append(e.paths, path.Child(part))
+			}
+		case []any:
+			have, _ := live[name].([]any)
+			if len(want) > 0 || len(below.Items) != len(have) || !e.near(text) {
+				continue
+			}
+			for range have {
+				e.places = append(e.places, fieldset.Place{Text: text, Pointer: pointer + "/0"})
+			}
 		}
 	}
-	return out
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
 )
 
-// giveUpIgnored gives up the ownership of ignored fields that an earlier plan set, because the next apply would remove them. It edits the
-// engine's entry in managedFields, pinned to the version that was read. The values stay, and no manager owns them. It reports whether
-// there were such fields.
+// giveUpIgnored gives up the ownership of ignored fields that an earlier plan set, because the next apply would remove them. It reports
+// whether there were such fields.
 func giveUpIgnored(p *pass, c *child) (bool, error) {
 	var paths []fieldset.Path
 	for i := range c.rules {
@@ -26,6 +25,12 @@ func giveUpIgnored(p *pass, c *child) (bool, error) {
 	if len(paths) == 0 || c.live == nil || c == p.ownerChild {
 		return false, nil
 	}
+	return giveUpFields(p, c, paths)
+}
+
+// giveUpFields gives up the ownership of fields. It edits the engine's entry in managedFields, pinned to the version that was read. The
+// values stay, and no manager owns them. It reports whether there were such fields.
+func giveUpFields(p *pass, c *child, paths []fieldset.Path) (bool, error) {
 	if entry := fieldset.Entry(c.live.GetManagedFields(), c.manager); entry != nil && entry.FieldsV1 != nil {
 		if without, err := withoutIgnored(c, entry, paths); err != nil || without == nil {
 			return false, err
@@ -36,7 +41,7 @@ func giveUpIgnored(p *pass, c *child) (bool, error) {
 		return false, fmt.Errorf("read the field managers: %w", err)
 	}
 	if live == nil || live.UID != c.live.GetUID() {
-		return false, fmt.Errorf("give up ignored fields: %w", errReplaced)
+		return false, fmt.Errorf("give up fields: %w", errReplaced)
 	}
 	entry := fieldset.Entry(live.ManagedFields, c.manager)
 	if entry == nil || entry.FieldsV1 == nil {
@@ -55,7 +60,7 @@ func giveUpIgnored(p *pass, c *child) (bool, error) {
 		return false, err
 	}
 	if err := p.env.client.Patch(p.ctx, live, client.RawPatch(types.JSONPatchType, data), client.FieldOwner(p.env.options.FieldManager)); err != nil {
-		return false, fmt.Errorf("give up ignored fields: %w", err)
+		return false, fmt.Errorf("give up fields: %w", err)
 	}
 	c.memory.Owns(memory.Remembered(fieldset.Entry(live.ManagedFields, c.manager), p.owner.GetUID()))
 	return true, nil

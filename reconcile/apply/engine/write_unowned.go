@@ -27,91 +27,138 @@ import (
 // allocatedFields are the fields that the cluster allocates for one object.
 //
 //nolint:gochecknoglobals // a constant
-var allocatedFields = []string{"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "ipFamilies", "ipFamilyPolicy", "volumeName", "nodeName"}
+var allocatedFields = []string{"clusterIP", "clusterIPs", "volumeName", "nodeName"}
+
+// allocatedPorts are allocated as well, but a new object can be without them.
+//
+//nolint:gochecknoglobals // a constant
+var allocatedPorts = []string{"nodePort", "healthCheckNodePort"}
+
+// isAllocated reports whether the cluster has allocated the value of a field that a new object has, too, or has not.
+func isAllocated(name string, value any, isFresh bool) bool {
+	if list, ok := value.([]any); ok && len(list) == 1 {
+		value = list[0]
+	}
+	return slices.Contains(allocatedFields, name) && value != "None" || slices.Contains(allocatedPorts, name) && isFresh
+}
 
 // unowned are the fields without a manager, as in fieldsV1.
 type unowned struct {
 	fields map[string]any
-	paths  []string
+	places []fieldset.Place
 	// only selects fields by path; nil selects all.
 	only func(path string) bool
+	// all selects the fields that a new object has with the same value, too.
+	all bool
+}
+
+// unownedPart is one object in an object: as it is, as a new one would be, the fields of all managers, and the plan.
+type unownedPart struct {
+	live, fresh, owned, plan map[string]any
+	path, pointer            string
 }
 
 // unownedFields finds the fields of an object that no manager owns and that a new object would not have, or would have with another value.
-// owned is the union of the fields of all managers; only selects fields by path.
-func unownedFields(live, fresh, owned map[string]any, only func(path string) bool) unowned {
-	u := unowned{fields: map[string]any{}, only: only}
-	for _, name := range slices.Sorted(maps.Keys(live)) {
+// In whole, owned is the union of the fields of all managers. A nil fresh selects all fields that no manager owns. only selects fields by
+// path.
+func unownedFields(whole unownedPart, only func(path string) bool) unowned {
+	u := unowned{fields: map[string]any{}, only: only, all: whole.fresh == nil}
+	for _, name := range slices.Sorted(maps.Keys(whole.live)) {
 		switch name {
 		case "apiVersion", "kind", "metadata", "status":
 		default:
-			u.field(u.fields, name, live, fresh, owned, "."+name)
+			u.field(u.fields, name, u.all, whole)
 		}
 	}
 	return u
 }
 
-// field adds the unowned parts of one field to out.
-func (u *unowned) field(out map[string]any, name string, live, fresh, owned map[string]any, path string) {
-	if slices.Contains(allocatedFields, name) {
+// paths returns the paths of the fields.
+func (u *unowned) paths() []string {
+	var out []string
+	for i := range u.places {
+		out = append(out, u.places[i].Text)
+	}
+	return out
+}
+
+// field adds the unowned parts of one field to out. With same, it also adds one that a new object has with the same value.
+func (u *unowned) field(out map[string]any, name string, same bool, in unownedPart) {
+	value, next := in.live[name], in.fresh[name]
+	_, isFresh := in.fresh[name]
+	if isAllocated(name, value, isFresh || u.all) {
 		return
 	}
-	below, isOwned := owned["f:"+name].(map[string]any)
-	next, isFresh := fresh[name]
-	have, isMap := live[name].(map[string]any)
-	want, isAlso := next.(map[string]any)
+	below := unownedPart{path: in.path + "." + name, pointer: in.pointer + fieldset.PointerToken(name)}
+	var isMap, isAlso, isOwned, isPlanned bool
+	below.live, isMap = value.(map[string]any)
+	below.fresh, isAlso = next.(map[string]any)
+	below.owned, isOwned = in.owned["f:"+name].(map[string]any)
+	below.plan, isPlanned = in.plan[name].(map[string]any)
+	emptied := isPlanned && len(below.plan) == 0 // the fields are not those of the plan, although it owns the object
+	var part map[string]any
 	switch {
-	case isMap && isAlso && (!isOwned || len(below) > 0):
-		part := map[string]any{}
-		for _, key := range slices.Sorted(maps.Keys(have)) {
-			u.field(part, key, have, want, below, path+"."+key)
-		}
-		if len(part) > 0 {
-			out["f:"+name] = part
-		}
+	case isMap && (isAlso || u.all) && (!isOwned || len(below.owned) > 0 || emptied):
+		part = u.parts(below)
 	case isOwned:
-		if part := u.items(live[name], next, below, path); len(part) > 0 {
-			out["f:"+name] = part
-		}
-	case (u.only == nil || u.only(path)) && (!isFresh || !equality.Semantic.DeepEqual(live[name], next)):
+		part = u.items(below, value, next, in.plan[name])
+	case (u.only == nil || u.only(below.path)) && (same || !isFresh || !equality.Semantic.DeepEqual(value, next)):
 		out["f:"+name] = map[string]any{}
-		u.paths = append(u.paths, path)
+		u.places = append(u.places, fieldset.Place{Text: below.path, Pointer: below.pointer, Value: value})
+	}
+	if len(part) > 0 {
+		out["f:"+name] = part
 	}
 }
 
-// items returns the unowned parts of the items of a keyed list.
-func (u *unowned) items(live, fresh any, owned map[string]any, path string) map[string]any {
+// parts returns the unowned parts of an object. If it lacks a field that a new object has, the fields next to it are in the way of the
+// default, although their values are the same.
+func (u *unowned) parts(in unownedPart) map[string]any {
 	out := map[string]any{}
-	for _, key := range slices.Sorted(maps.Keys(owned)) {
-		below, _ := owned[key].(map[string]any)
+	same := u.all
+	for name := range in.fresh {
+		_, has := in.live[name]
+		same = same || !has && !isAllocated(name, nil, true)
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.live)) {
+		u.field(out, name, same, in)
+	}
+	return out
+}
+
+// items returns the unowned parts of the items of a keyed list.
+func (u *unowned) items(in unownedPart, live, fresh, plan any) map[string]any {
+	out := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(in.owned)) {
 		item := itemOf(key)
-		if item == nil || item.Keys == nil || len(below) == 0 {
+		below := unownedPart{}
+		if below.owned, _ = in.owned[key].(map[string]any); item == nil || item.Keys == nil || len(below.owned) == 0 {
 			continue
 		}
-		have, want := itemIn(live, item), itemIn(fresh, item)
-		if have == nil || want == nil {
+		var at int
+		below.live, at = itemIn(live, item)
+		below.fresh, _ = itemIn(fresh, item)
+		below.plan, _ = itemIn(plan, item)
+		if below.live == nil || below.fresh == nil && !u.all {
 			continue
 		}
-		part := map[string]any{}
-		for _, name := range slices.Sorted(maps.Keys(have)) {
-			u.field(part, name, have, want, below, path+"["+itemText(item)+"]."+name)
-		}
-		if len(part) > 0 {
+		below.path, below.pointer = in.path+"["+itemText(item)+"]", fmt.Sprintf("%s/%d", in.pointer, at)
+		if part := u.parts(below); len(part) > 0 {
 			out[key] = part
 		}
 	}
 	return out
 }
 
-// itemIn returns the object in the list with the keys of the item, nil if there is none.
-func itemIn(list any, item *fieldset.Item) map[string]any {
+// itemIn returns the object in the list with the keys of the item, and its index. The object is nil if there is none.
+func itemIn(list any, item *fieldset.Item) (map[string]any, int) {
 	items, _ := list.([]any)
-	for _, candidate := range items {
+	for i, candidate := range items {
 		if object, ok := candidate.(map[string]any); ok && item.Is(candidate) {
-			return object
+			return object, i
 		}
 	}
-	return nil
+	return nil, 0
 }
 
 // ownedByAny returns the union of the fields of all managers.
@@ -175,23 +222,33 @@ func takeUnowned(p *pass, c *child, live client.Object, content, fresh map[strin
 	if err != nil {
 		return false, err
 	}
-	content, fresh = runtime.DeepCopyJSON(content), runtime.DeepCopyJSON(fresh)
-	for i := range c.rules {
-		c.rules[i].Path.Remove(content)
-		c.rules[i].Path.Remove(fresh)
-	}
-	u := unownedFields(content, fresh, owned, only)
-	if len(u.paths) == 0 {
+	u := unownedFields(unownedPart{live: c.withoutRuled(content), fresh: c.withoutRuled(fresh), owned: owned, plan: c.content}, only)
+	if len(u.places) == 0 {
 		return false, nil
 	}
+	return true, takeFields(p, c, live, u)
+}
+
+// withoutRuled returns a copy of the content without the fields that the plan has rules for.
+func (c *child) withoutRuled(content map[string]any) map[string]any {
+	content = runtime.DeepCopyJSON(content)
+	for i := range c.rules {
+		c.rules[i].Path.Remove(content)
+	}
+	return content
+}
+
+// takeFields moves the fields to the engine's entry. It sets the resourceVersion of live to that of the write.
+func takeFields(p *pass, c *child, live client.Object, u unowned) error {
 	metadata := &metav1.PartialObjectMetadata{}
 	metadata.SetGroupVersionKind(c.kind.GVK)
 	metadata.Name, metadata.Namespace = c.id.Key.Name, c.id.Key.Namespace
 	metadata.ResourceVersion, metadata.ManagedFields = live.GetResourceVersion(), live.GetManagedFields()
 	if err := takeOver(p, c, metadata, &foreignField{fields: u.fields}); err != nil {
-		return false, fmt.Errorf("take over %s, which no manager owns: %w", strings.Join(u.paths, ", "), err)
+		return fmt.Errorf("take over %s, which no manager owns: %w", strings.Join(u.paths(), ", "), err)
 	}
-	return true, nil
+	live.SetResourceVersion(metadata.ResourceVersion)
+	return nil
 }
 
 // applyAgain decides the child again and applies it.
@@ -222,40 +279,4 @@ func nearCauses(causes []metav1.StatusCause) func(path string) bool {
 			return strings.HasPrefix(path, parent) || strings.HasPrefix(field, path)
 		})
 	}
-}
-
-// leavesDefaults reports whether a change of the plan can leave defaults of the Pod template from the earlier plan: an image has changed,
-// or a field was removed.
-func leavesDefaults(changes []apply.FieldChange) bool {
-	return slices.ContainsFunc(changes, func(f apply.FieldChange) bool {
-		return inTemplate(f.Path) && (f.To == "" || strings.HasSuffix(f.Path, ".image"))
-	})
-}
-
-// inTemplate reports whether a field belongs to a Pod template.
-func inTemplate(path string) bool {
-	return strings.HasPrefix(path, ".spec.template.spec.") || strings.HasPrefix(path, ".spec.jobTemplate.spec.template.spec.")
-}
-
-// renewDefaults runs after an apply that has changed the plan of an existing object. It takes over the fields of the Pod template that no
-// manager owns and that a new object would have with other values, and applies once more.
-func renewDefaults(p *pass, c *child, answer client.Object) error {
-	changed := c.result.Reason == apply.ReasonPlanChanged || c.result.Reason == apply.ReasonDiffers
-	if c.renewed || !changed || c.result.Outcome != apply.OutcomeUpdated || c.result.Err != nil ||
-		!mayRemoveConflicting(p, c) || !leavesDefaults(c.result.Fields) {
-		return nil //nolint:nilerr // a failed apply is reported where it failed
-	}
-	c.renewed = true
-	fresh, err := createDryRun(p, c)
-	if err != nil || fresh == nil {
-		return nil //nolint:nilerr // what a new object would be is not known
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(answer)
-	if err != nil {
-		return nil //nolint:nilerr // as above
-	}
-	if taken, err := takeUnowned(p, c, answer, content, fresh, inTemplate); err != nil || !taken {
-		return err
-	}
-	return applyAgain(p, c)
 }

@@ -47,7 +47,7 @@ func Emptied(entries []metav1.ManagedFieldsEntry, manager string, live, planned 
 	var out []Empty
 	for i := range own.Fields {
 		f := &own.Fields[i]
-		out = emptied(out, pointerToken(f.Name), f.Set, below(others, f.Name), live[f.Name], planned[f.Name])
+		out = emptied(out, PointerToken(f.Name), f.Set, below(others, f.Name), live[f.Name], planned[f.Name])
 	}
 	return out
 }
@@ -90,7 +90,7 @@ func emptied(out []Empty, at string, own *Set, others []*Set, live, planned any)
 		want, _ := planned.(map[string]any)
 		for i := range own.Fields {
 			f := &own.Fields[i]
-			out = emptied(out, at+pointerToken(f.Name), f.Set, below(others, f.Name), have[f.Name], want[f.Name])
+			out = emptied(out, at+PointerToken(f.Name), f.Set, below(others, f.Name), have[f.Name], want[f.Name])
 		}
 	case []any:
 		if planned == nil && onlyClaimed(others) && ownsAll(own, have) {

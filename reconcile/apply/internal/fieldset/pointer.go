@@ -75,7 +75,7 @@ func places(at Place, path []pathElement, content any) []Place {
 		if !ok {
 			return nil
 		}
-		return places(at.below(placeStep{e.name, -1}, "."+e.name, pointerToken(e.name)), path[1:], below)
+		return places(at.below(placeStep{e.name, -1}, "."+e.name, PointerToken(e.name)), path[1:], below)
 	}
 	var out []Place
 	list, _ := content.([]any)
@@ -89,7 +89,7 @@ func places(at Place, path []pathElement, content any) []Place {
 		for _, kv := range e.keys {
 			value := item.(map[string]any)[kv.key] //nolint:forcetypeassert // selects has looked
 			text = append(text, kv.key+"="+rendered(value))
-			keys = append(keys, ItemKey{at.Pointer + pointer + pointerToken(kv.key), value})
+			keys = append(keys, ItemKey{at.Pointer + pointer + PointerToken(kv.key), value})
 		}
 		below := at.below(placeStep{"", i}, "["+strings.Join(text, ",")+"]", pointer)
 		below.Items = append(below.Items, keys...)
@@ -104,6 +104,7 @@ func (p Place) below(s placeStep, text, pointer string) Place {
 	}
 }
 
-func pointerToken(name string) string {
+// PointerToken returns the reference token of a name in a JSON pointer, with its slash.
+func PointerToken(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
