@@ -56,8 +56,9 @@ prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED
 	@hack/prove.sh "$(CASES)" "$(SEED)" "$(SEQUENCE)"
 
 .PHONY: lint
-lint: ## Run the linters over all modules, and make prose
+lint: ## Run the linters over all modules and the workflows, and make prose
 	@hack/lint.sh all $(MODULES)
+	@"$$(GOWORK=off CGO_ENABLED=0 go -C hack/tools tool -n actionlint)" -shellcheck= -pyflakes= .github/workflows/*.yaml
 	@hack/prose.sh
 
 .PHONY: prose

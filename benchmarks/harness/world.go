@@ -112,7 +112,7 @@ func (h *Harness) settledWorld(ctx context.Context, s subject.Subject, w *world.
 	})
 }
 
-// kept compares the heap with that of a process that reads the same world and has only the cache.
+// kept compares the heap with that of a plain manager that reads the same world and has only the cache, and adds the row of that one.
 func (h *Harness) kept(ctx context.Context, row *report.Row) error {
 	return h.with(ctx, subject.CachedReads, h.Owners, func(p *process) error {
 		floor, err := p.do(worker.Command{Do: worker.DoSettle})
@@ -121,6 +121,7 @@ func (h *Harness) kept(ctx context.Context, row *report.Row) error {
 		}
 		perChild := (float64(row.HeapBytes) - float64(floor.HeapBytes)) / float64(h.Owners*h.Children)
 		row.KeptBytesPerChild = &perChild
+		h.rows = append(h.rows, report.NewRow("restart", subject.CachedReads, h.Owners, h.Children, floor))
 		return nil
 	})
 }

@@ -26,7 +26,7 @@ func Table(out io.Writer, rows []Row) error {
 		}
 		fmt.Fprintf(out, "\n%s (%s)\n", scenario, note)
 		table := tabwriter.NewWriter(out, 2, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(table, "subject\towners\tchildren\treads\tdry-runs\twrites\tstatus\twrites/child\ttime\tCPU\tallocs\talloc KiB\tpeak MiB\tleft\t")
+		fmt.Fprintln(table, "subject\towners\tchildren\treads\tdry-runs\twrites\tstatus\twrites/child\ttime\tCPU\tallocs\talloc KiB\theap MiB\tfor 1,000 owners\tpeak MiB\tleft\t")
 		for i := range rows {
 			if rows[i].Scenario == scenario {
 				line(table, &rows[i])
@@ -40,11 +40,13 @@ func Table(out io.Writer, rows []Row) error {
 }
 
 func line(out io.Writer, r *Row) {
-	fmt.Fprintf(out, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.2f\t%s\t%s\t%d\t%.1f\t%.0f\t%d\t\n",
+	fmt.Fprintf(out, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.2f\t%s\t%s\t%d\t%.1f\t%.1f\t%.1f\t%.0f\t%d\t\n",
 		r.Subject, r.Owners, r.Children, figure(r.Reads), figure(r.DryRuns), figure(r.Writes), figure(r.StatusWrites),
 		r.WritesPerChild, span(r.Microseconds), span(r.CPUMicroseconds), r.Allocs, float64(r.Bytes)/1024,
-		float64(r.PeakBytes)/(1<<20), r.Left)
+		mebibytes(r.HeapBytes), 1000*mebibytes(r.HeapBytes)/float64(max(r.Owners, 1)), mebibytes(r.PeakBytes), r.Left)
 }
+
+func mebibytes(n uint64) float64 { return float64(n) / (1 << 20) }
 
 // Requests prints the requests of each row by verb.
 func Requests(out io.Writer, rows []Row) {

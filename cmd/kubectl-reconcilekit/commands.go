@@ -24,14 +24,14 @@ type plugin struct {
 func root(streams genericiooptions.IOStreams) *cobra.Command {
 	p := &plugin{ConfigFlags: genericclioptions.NewConfigFlags(true), IOStreams: streams}
 	command := &cobra.Command{
-		Use: "kubectl-reconcilekit", Short: "Explain, pause, resume and reconcile the owners of an operator",
+		Use: "kubectl-reconcilekit", Short: "Explain, preview, pause, resume and reconcile the owners of an operator",
 		Annotations:  map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl reconcilekit"},
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	command.SetOut(streams.Out)
 	command.SetErr(streams.ErrOut)
 	p.AddFlags(command.PersistentFlags())
-	command.AddCommand(explainCommand(p), pauseCommand(p), resumeCommand(p), reconcileCommand(p))
+	command.AddCommand(explainCommand(p), previewCommand(p), pauseCommand(p), resumeCommand(p), reconcileCommand(p))
 	return command
 }
 
@@ -98,6 +98,30 @@ func (p *plugin) owner(kind, name string) (*owner, error) {
 		o.client = clients.Resource(resource).Namespace(o.namespace)
 	}
 	return o, nil
+}
+
+// clientFor returns a client for the owner in a version of its kind.
+func (p *plugin) clientFor(kind schema.GroupVersionKind, o *owner) (dynamic.ResourceInterface, error) {
+	mapper, err := p.ToRESTMapper()
+	if err != nil {
+		return nil, err
+	}
+	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil, err
+	}
+	config, err := p.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	clients, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	if o.namespace == "" {
+		return clients.Resource(mapping.Resource), nil
+	}
+	return clients.Resource(mapping.Resource).Namespace(o.namespace), nil
 }
 
 // complete completes the name of an owner.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -60,7 +61,8 @@ func worth(answers []explained) int {
 }
 
 func explainCommand(p *plugin) *cobra.Command {
-	var namespace, name, form string
+	var chosen choice
+	var form string
 	command := ownerCommand(p, "explain", "Print why an owner is as it is, as its operator knows it", func(ctx context.Context, o *owner) error {
 		ctx, cancel := context.WithTimeout(ctx, explainTimeout)
 		defer cancel()
@@ -72,7 +74,7 @@ func explainCommand(p *plugin) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		running, err := findOperator(ctx, clients, namespace, name, o.resource.GroupResource().String())
+		running, err := findOperator(ctx, clients, chosen.namespace, chosen.name, o.resource.GroupResource().String())
 		if err != nil {
 			return err
 		}
@@ -82,10 +84,23 @@ func explainCommand(p *plugin) *cobra.Command {
 		}
 		return p.print("%s", text)
 	})
-	command.Flags().StringVar(&namespace, "operator-namespace", "", "namespace of the operator; empty looks in all namespaces")
-	command.Flags().StringVar(&name, "operator", "", "name of the operator; empty means the one that reconciles the kind")
-	command.Flags().StringVarP(&form, "output", "o", "", "format of the explanation: json, or empty for text")
+	chosen.flags(command)
+	outputFlag(command, &form, "", "format of the explanation: json, or empty for text", "json")
 	return command
+}
+
+// choice is what the user says of the operator.
+type choice struct{ namespace, name string }
+
+func (c *choice) flags(command *cobra.Command) {
+	command.Flags().StringVar(&c.namespace, "operator-namespace", "", "namespace of the operator; empty looks in all namespaces")
+	command.Flags().StringVar(&c.name, "operator", "", "name of the operator; empty means the one that reconciles the kind")
+}
+
+// outputFlag adds the flag for the format, whose values a shell can complete.
+func outputFlag(command *cobra.Command, form *string, usual, usage string, values ...string) {
+	command.Flags().StringVarP(form, "output", "o", usual, usage)
+	_ = command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
 // operator is an installation that was found.
@@ -137,7 +152,7 @@ func (o *operator) explain(ctx context.Context, clients kubernetes.Interface, fo
 	if err != nil {
 		return "", fmt.Errorf("list the Pods of operator %s: %w", o, err)
 	}
-	token, err := o.token(ctx, clients)
+	token, err := tokenOf(ctx, clients, o.namespace, o.name+"-explainer", "the Role "+o.name+"-kubectl of the installation permits it")
 	if err != nil {
 		return "", err
 	}
@@ -170,13 +185,13 @@ func (o *operator) explain(ctx context.Context, clients kubernetes.Interface, fo
 // worthMost is the answer of the process that reconciles the owner.
 const worthMost = 3
 
-// token returns a token of the account that may read explanations.
-func (o *operator) token(ctx context.Context, clients kubernetes.Interface) (string, error) {
-	seconds, account := int64(tokenSeconds), o.name+"-explainer"
-	request, err := clients.CoreV1().ServiceAccounts(o.namespace).CreateToken(ctx, account,
+// tokenOf returns a short-lived token of a ServiceAccount. The hint follows the error.
+func tokenOf(ctx context.Context, clients kubernetes.Interface, namespace, account, hint string) (string, error) {
+	seconds := int64(tokenSeconds)
+	request, err := clients.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account,
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}, metav1.CreateOptions{})
 	if err != nil {
-		return "", fmt.Errorf("get a token of ServiceAccount %s/%s: %w; the Role %s-kubectl of the installation permits it", o.namespace, account, err, o.name)
+		return "", fmt.Errorf("get a token of ServiceAccount %s/%s: %w; %s", namespace, account, err, hint)
 	}
 	return request.Status.Token, nil
 }
@@ -202,8 +217,7 @@ func (f *forwarding) ask(
 		return "", nil, err
 	}
 	defer end()
-	// The operator makes its certificate at the start. The tunnel to the Pod is that of the API server.
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // as above
+	client := insecure()
 	defer client.CloseIdleConnections()
 	query := url.Values{"kind": {owner.kind.GroupKind().String()}, "namespace": {owner.namespace}, "name": {owner.name}, "format": {"json"}}
 	raw, err := get(ctx, client, "https://"+address+explainPath+"?"+query.Encode(), token)
@@ -221,25 +235,42 @@ func (f *forwarding) ask(
 	return string(text), known, err
 }
 
+// insecure returns a client that accepts any certificate: the operator makes its own at the start. The tunnel to the Pod is that of the API
+// server.
+func insecure() *http.Client {
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // as above
+}
+
 // get returns the body of the response, also of one that says that there is no such owner, or that another process knows it.
 func get(ctx context.Context, client *http.Client, target, token string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	status, body, err := send(ctx, client, http.MethodGet, target, token, nil)
 	if err != nil {
 		return nil, err
+	}
+	switch status {
+	case http.StatusOK, http.StatusNotFound, http.StatusServiceUnavailable:
+		return body, nil
+	}
+	return nil, refused(status, body)
+}
+
+// refused returns the error of an answer that is no success.
+func refused(status int, body []byte) error {
+	return fmt.Errorf("the operator answers %d %s: %s", status, http.StatusText(status), strings.TrimSpace(string(body)))
+}
+
+// send sends a request with the token and returns the answer.
+func send(ctx context.Context, client *http.Client, method, target, token string, content []byte) (status int, body []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(content))
+	if err != nil {
+		return 0, nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return nil, err
-	}
-	switch response.StatusCode {
-	case http.StatusOK, http.StatusNotFound, http.StatusServiceUnavailable:
-		return body, nil
-	}
-	return nil, fmt.Errorf("the operator answers %s: %s", response.Status, strings.TrimSpace(string(body)))
+	body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	return response.StatusCode, body, err
 }

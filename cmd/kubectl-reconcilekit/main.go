@@ -1,5 +1,5 @@
-// Command kubectl-reconcilekit is a plugin of kubectl for operators that are made with reconcilekit: it explains, pauses, resumes and
-// reconciles their owners.
+// Command kubectl-reconcilekit is a plugin of kubectl for operators that are made with reconcilekit: it explains, previews, pauses,
+// resumes and reconciles their owners.
 package main
 
 import (

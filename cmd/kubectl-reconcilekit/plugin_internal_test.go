@@ -22,9 +22,10 @@ func TestNames(t *testing.T) {
 		"reconcile/internal/pipeline/requestannotation.go":         {`"/` + strings.TrimPrefix(requestAnnotation, "reconcilekit.dev/") + `"`, `"reconcile-handled-at"`},
 		"reconcile/apply/group.go":                                 {`"reconcilekit.dev"`},
 		"reconcile/controller/explain.go":                          {`"` + explainPath + `"`},
+		"reconcile/operator/servepreview.go":                       {`"` + previewPath + `"`, `query.Get("output")`},
 		"reconcile/explain/owner.go":                               {`json:"found"`, `json:"process,omitempty"`, `json:"last,omitempty"`},
 		"reconcile/install/templates/network/metrics_service.yaml": {operatorLabel + ":", reconcilesAnnotation + ":"},
-		"reconcile/install/templates/rbac/metrics.yaml":            {"-explainer", "-kubectl"},
+		"reconcile/install/templates/rbac/metrics.yaml":            {"-explainer", "-kubectl", "-previewer", previewPath},
 		"reconcile/install/templates/manager/deployment.yaml":      {"- name: " + metricsPort},
 		"docs/operations.md":                                       {"kubectl reconcilekit"},
 		"cmd/kubectl-reconcilekit/kubectl_complete-reconcilekit":   {"kubectl-reconcilekit __complete"},
@@ -114,6 +115,22 @@ func TestFindOperator(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		case found.String() != c.want || found.selector != "app="+found.name:
 			t.Errorf("%s: %+v, want %s", name, found, c.want)
+		}
+	}
+}
+
+func TestAccountFor(t *testing.T) {
+	t.Parallel()
+	running := &operator{name: "shop", namespace: "operators"}
+	for name, c := range map[string]struct{ flag, namespace, want string }{
+		"none":                     {"", "a", "a/shop-previewer"},
+		"none of a cluster's kind": {"", "", "operators/shop-previewer"},
+		"a name":                   {"ada", "a", "a/ada"},
+		"another namespace":        {"b/ada", "a", "b/ada"},
+	} {
+		namespace, account := accountFor(c.flag, &owner{namespace: c.namespace}, running)
+		if got := namespace + "/" + account; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }

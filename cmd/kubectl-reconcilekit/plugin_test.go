@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -149,7 +150,67 @@ func TestPlugin(t *testing.T) {
 	eventually("a request of a paused owner", []string{"reconcile", "website", "corner", "--timeout=1s"}, "is not reconciled after 1s: it is paused")
 	eventually("its end", []string{"resume", "website", "corner"}, "/corner resumed")
 	eventually("the resumed owner", []string{"reconcile", "website", "corner"}, "/corner reconciled\n")
+	c.previews(site, eventually)
+
 	eventually("names to complete", []string{"__complete", "explain", "website", ""}, "corner\n")
+	eventually("names of previews", []string{"__complete", "preview", "website", ""}, "corner\n")
+	eventually("formats to complete", []string{"__complete", "preview", "website", "corner", "-o", ""}, "diff\n", "table\n", "json\n")
+}
+
+// previews checks that an account previews only owners that it may update, and sees only values of objects that it may get.
+func (c *cluster) previews(site *unstructured.Unstructured, eventually func(what string, args []string, want ...string)) {
+	c.Helper()
+	file := filepath.Join(c.TempDir(), "changed.yaml")
+	c.must(os.WriteFile(file, []byte("apiVersion: "+site.GetAPIVersion()+"\nkind: Website\nmetadata: {name: corner}\nspec: {text: goodbye}\n"), 0o600))
+	preview := []string{"preview", "website", "corner", "--operator-namespace=" + operators}
+	changed := append(slices.Clone(preview), "-f="+file)
+	account := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: "default", Name: "quickstart-previewer"}
+	bind := func(namespace, kind, role string, subject rbacv1.Subject) {
+		c.Helper()
+		to, reference := metav1.ObjectMeta{GenerateName: "previewer-", Namespace: namespace}, rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: role}
+		if namespace == "" {
+			c.must(c.Create(c.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: to, RoleRef: reference, Subjects: []rbacv1.Subject{subject}}))
+			return
+		}
+		c.must(c.Create(c.Context(), &rbacv1.RoleBinding{ObjectMeta: to, RoleRef: reference, Subjects: []rbacv1.Subject{subject}}))
+	}
+	night := rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: "User", Name: "night"}
+	rules := func(name string, rules ...rbacv1.PolicyRule) string {
+		c.Helper()
+		c.must(c.Create(c.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}))
+		return name
+	}
+	websites := rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"websites"}, Verbs: []string{"update"}}
+
+	eventually("a user who may not create a token", preview, "get a token of ServiceAccount default/quickstart-previewer", "--service-account chooses another")
+	c.must(c.Create(c.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: account.Name}}))
+	bind("default", "ClusterRole", rules("tokens", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"}}), night)
+	eventually("an account without the role", preview, "403 Forbidden", `needs the permission to create the non-resource URL "/debug/preview"`)
+	bind("", "ClusterRole", "quickstart-previewer", account)
+	eventually("an account that may not update the owner", preview, "403 Forbidden",
+		`user "system:serviceaccount:default:quickstart-previewer" needs the permission to update it in namespace "default"`)
+	bind("default", "ClusterRole", rules("editor", websites), account)
+	eventually("an owner as it is", preview, "/corner: no changes")
+	eventually("an owner that does not exist", []string{"preview", "website", "none", "--operator-namespace=" + operators}, `website.`, "404 Not Found")
+	eventually("a user who may not update the owner", changed, "changed.yaml: ", "cannot update resource")
+	bind("default", "ClusterRole", "editor", night)
+	eventually("values of objects that the account may not get", changed, "update ConfigMap default/corner", `*** -> *** (changed)`)
+	bind("default", "ClusterRole", rules("reader", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}), account)
+	eventually("values of objects that it may get", changed, "update ConfigMap default/corner", `goodbye`)
+	eventually("as JSON", append(changed, "-o=json"), `"verb": "update"`)
+
+	stored := site.DeepCopy()
+	c.must(c.Get(c.Context(), client.ObjectKeyFromObject(site), stored))
+	if text, _, _ := unstructured.NestedString(stored.Object, "spec", "text"); text != "hello" {
+		c.Errorf("a preview has written: %q", text)
+	}
+	page := &corev1.ConfigMap{}
+	c.must(c.Get(c.Context(), client.ObjectKeyFromObject(site), page))
+	for _, value := range page.Data {
+		if strings.Contains(value, "goodbye") {
+			c.Errorf("a preview has written: %q", value)
+		}
+	}
 }
 
 // apply creates the objects of a file.

@@ -114,6 +114,8 @@ func TestValues(t *testing.T) {
 	}{
 		"defaults":          {set{}, "name: release-quickstart\n", "kind: ServiceMonitor"},
 		"lease":             {set{}, "- --leader-election-id=release-quickstart\n", "--namespaces"},
+		"permitted lease":   {set{}, "resourceNames:\n  - 'release-quickstart'\n  - 'release-quickstart-shard-0'\n  resources:\n  - leases\n", "quickstart.example.com-shard"},
+		"lease of the name": {set{"fullnameOverride": "quickstart"}, "resourceNames:\n  - 'quickstart.example.com'\n  - 'quickstart.example.com-shard-0'\n", ""},
 		"tag":               {set{"image": set{"tag": "v7"}}, "image: quickstart:v7\n", ""},
 		"no tag":            {set{"image": set{"tag": ""}}, "image: quickstart:0.1.0\n", ""},
 		"digest":            {set{"image": set{"digest": digest}}, "image: quickstart@" + digest + "\n", "quickstart:latest"},

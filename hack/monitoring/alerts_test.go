@@ -124,6 +124,24 @@ func TestAlerts(t *testing.T) {
 			{"a flood that ends", `reconcilekit_writes_total{ID,controller="c",verb="create",kind="Service"} 0+120x10 1200x120`, 90 * time.Minute, nil},
 			{"the inventory", `reconcilekit_writes_total{ID,controller="c",verb="record",kind="Widget"} 0+120x120`, 90 * time.Minute, nil},
 		},
+		"OwnersGone": {
+			{
+				"the CRD was deleted", "reconcilekit_owners{ID,controller=\"c\",condition=\"Ready\",status=\"True\"} 7x5 _x60\nreconcilekit_cache_synced{ID,controller=\"c\",kind=\"Widget\"} 1x60",
+				12 * time.Minute, []string{`{controller="c"}`},
+			},
+			{
+				"the process restarts", "reconcilekit_owners{ID,controller=\"c\",condition=\"Ready\",status=\"True\"} 7x5 _x60\nreconcilekit_cache_synced{ID,controller=\"c\",kind=\"Widget\"} 1x5 0x60",
+				12 * time.Minute, nil,
+			},
+			{
+				"some are left", "reconcilekit_owners{ID,controller=\"c\",condition=\"Ready\",status=\"True\"} 7x5 1x60\nreconcilekit_cache_synced{ID,controller=\"c\",kind=\"Widget\"} 1x60",
+				12 * time.Minute, nil,
+			},
+			{
+				"the only one", "reconcilekit_owners{ID,controller=\"c\",condition=\"Ready\",status=\"True\"} 1x5 _x60\nreconcilekit_cache_synced{ID,controller=\"c\",kind=\"Widget\"} 1x60",
+				12 * time.Minute, nil,
+			},
+		},
 		"OwnersPaused": {
 			{"for two days", `reconcilekit_paused_owners{ID,controller="c"} 1x2880`, 48 * time.Hour, []string{`{controller="c"}`}},
 			{"for an hour", `reconcilekit_paused_owners{ID,controller="c"} 1x2880`, time.Hour, nil},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/reconcilekit/reconcilekit/reconcile"
@@ -21,6 +22,7 @@ type Controller struct {
 	declared
 	failed    *observe.ListFailures
 	explainer *observe.Explainer // nil before the set-up
+	running   manager.Manager    // nil before the set-up
 	selected  *selectedOwners    // nil before the set-up and when all owners are selected
 	informers *shards.Informers  // of the owners, if they request only those of the Shard or of the selection
 }

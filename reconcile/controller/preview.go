@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/engine"
+	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/dryrun"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/groups"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
@@ -75,7 +76,7 @@ func previewed(
 	}
 	var dry []*dryrun.Controller
 	for _, c := range controllers {
-		one, err := c.previewer(mgr, options)
+		one, err := c.previewer(mgr, options, nil)
 		if err != nil {
 			return report, err
 		}
@@ -84,27 +85,17 @@ func previewed(
 	return dryrun.Report(ctx, mgr.GetCache(), options.Manifests, dry)
 }
 
-// previewer prepares the reconciliations of a preview. It must be called before the cache of the manager is started.
-func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.Controller, error) {
+// previewer prepares the reconciliations of a preview. Without a running controller, whose caches and indexes they use, it must be called
+// before the cache of the manager is started.
+func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions, running *tracked.Reads) (*dryrun.Controller, error) {
 	kinds, err := c.resolved(mgr.GetScheme())
 	if err != nil {
 		return nil, err
 	}
-	if err := locateKinds(mgr, kinds); err != nil {
+	if running != nil {
+		kinds.PresentIn(running.Catalogue)
+	} else if err := c.fill(mgr, kinds); err != nil {
 		return nil, err
-	}
-	if err := kinds.PresentKinds(mgr.GetRESTMapper()); err != nil {
-		return nil, fmt.Errorf("controller %q: %w", c.name, err)
-	}
-	for _, k := range kinds.Present() {
-		ctx := context.Background() //nolint:forbidigo // the set-up has no context
-		err := k.IndexFields(ctx, mgr.GetFieldIndexer())
-		if err == nil {
-			_, err = mgr.GetCache().GetInformer(ctx, k.Object, cache.BlockUntilSynced(false))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("controller %q: %w", c.name, err)
-		}
 	}
 	silent := *c
 	silent.options.Recorder = dryrun.Discarded{}
@@ -113,7 +104,11 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 	options := silent.withDefaults(mgr)
 	options.Apply.Kinds = kinds.ChildKinds()
 	joins := &groups.Joined{Controller: c.name}
-	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, tracked.Answers{Group: joins.Read, Absent: absent})
+	answers := tracked.Answers{Group: joins.Read, Absent: absent, Live: tracked.Limited(mgr.GetAPIReader())}
+	reads := tracked.New(kinds, mgr.GetCache(), options.Apply.LagDeadline, answers)
+	if running != nil {
+		reads.Share(running)
+	}
 	for _, joined := range c.joins {
 		joins.Join(joined.store, reads.Tracker, nil) // nothing is enqueued
 	}
@@ -139,4 +134,25 @@ func (c *Controller) previewer(mgr manager.Manager, o PreviewOptions) (*dryrun.C
 		Manager: mgr, Reads: reads, Failed: c.failed, Groups: c.store, Timeout: cmp.Or(o.SyncTimeout, defaultSyncTimeout), Passes: loop, Pass: dry,
 		Offered: offered, Manifests: o.Manifests, ServerDryRun: o.ServerDryRun,
 	}, nil
+}
+
+// fill prepares the caches of the kinds in a manager that is not started.
+func (c *Controller) fill(mgr manager.Manager, kinds *declaration.Catalogue) error {
+	if err := locateKinds(mgr, kinds); err != nil {
+		return err
+	}
+	if err := kinds.PresentKinds(mgr.GetRESTMapper()); err != nil {
+		return fmt.Errorf("controller %q: %w", c.name, err)
+	}
+	for _, k := range kinds.Present() {
+		ctx := context.Background() //nolint:forbidigo // the set-up has no context
+		err := k.IndexFields(ctx, mgr.GetFieldIndexer())
+		if err == nil {
+			_, err = mgr.GetCache().GetInformer(ctx, k.Object, cache.BlockUntilSynced(false))
+		}
+		if err != nil {
+			return fmt.Errorf("controller %q: %w", c.name, err)
+		}
+	}
+	return nil
 }

@@ -111,7 +111,7 @@ func (c *Controller) setup(mgr manager.Manager) error {
 	if err := c.observed(mgr, reads, observer, joined, options); err != nil {
 		return err
 	}
-	c.explainer.Caches, c.explainer.Triggers = synced, woken
+	c.explainer.Caches, c.explainer.Triggers, c.running = synced, woken, mgr
 	return c.watch(mgr, controller, reads, joined, woken, synced)
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +19,7 @@ const (
 	chartNamespace = "{{ $.Release.Namespace }}"
 	chartImage     = `{{ include "%s.image" $ }}`
 	chartName      = `{{ include "%s.fullname" $ }}`
+	chartLease     = `{{ include "%s.lease" $ }}`
 	chartReplicas  = "{{ .Values.replicas }}"
 )
 
@@ -113,6 +115,7 @@ func chartRights(page dataflow.Page, name string) (map[string]string, error) {
 		}
 		return found, err
 	}
+	page.Leases = chartLeases(page)
 	files, err := rights(page)
 	if err != nil || len(page.Namespaces) > 0 {
 		return files, err
@@ -140,6 +143,18 @@ func chartRights(page dataflow.Page, name string) (map[string]string, error) {
 	}
 	files[bindings] = "{{- range .Values.namespaces }}\n" + within + "{{- end }}\n" + everywhere + "{{- end }}\n"
 	return files, nil
+}
+
+// chartLeases returns the names of the leases in a chart: those of the page for a release with the name of the chart, and names that derive
+// from the release for others, for which the Deployment sets the flag of the lease.
+func chartLeases(page dataflow.Page) []string {
+	leases := slices.Clone(page.Leases)
+	for i, lease := range leases {
+		if suffix, derived := strings.CutPrefix(lease, page.Leases[0]); derived {
+			leases[i] = fmt.Sprintf(chartLease, page.Name) + suffix
+		}
+	}
+	return leases
 }
 
 // chartSchema returns the JSON schema of the values. It rejects unknown values.

@@ -88,11 +88,11 @@ func TestKustomization(t *testing.T) {
 	t.Parallel()
 	kept := map[string]int{
 		"Namespace": 1, "ServiceAccount": 2, "Deployment": 1, "PodDisruptionBudget": 1, "Service": 2, "NetworkPolicy": 1,
-		"ClusterRole": 8, "ClusterRoleBinding": 4, "Role": 3, "RoleBinding": 2, "Secret": 1,
+		"ClusterRole": 9, "ClusterRoleBinding": 4, "Role": 3, "RoleBinding": 2, "Secret": 1,
 		"ValidatingWebhookConfiguration": 1, "MutatingWebhookConfiguration": 1, "CustomResourceDefinition": 1,
 	}
 	issued := maps.Clone(kept)
-	issued["ClusterRole"], issued["ClusterRoleBinding"], issued["Role"], issued["RoleBinding"] = 7, 3, 2, 1
+	issued["ClusterRole"], issued["ClusterRoleBinding"], issued["Role"], issued["RoleBinding"] = 8, 3, 2, 1
 	issued["Issuer"], issued["Certificate"] = 1, 1
 	delete(issued, "Secret")
 	for name, c := range map[string]struct {

@@ -38,7 +38,7 @@ type values struct {
 	Chart, Name, Namespace, Image, Replicas string
 	Version, Repository, Tag, Digest        string
 	MetricsService, WebhookService          string
-	Namespaces                              string
+	Namespaces, Lease                       string
 	Args, Env, Egress                       []string // Env and Egress as JSON
 	Restricted                              bool     // whether Egress restricts the operator
 	Kinds                                   []resource
@@ -82,6 +82,9 @@ func (c Config) values(page dataflow.Page) values {
 		Version: c.Version, Restricted: c.Egress != nil,
 		Namespaces: strings.Join(page.Namespaces, ","), Kinds: owners(page),
 		MetricsService: serviceName(page, metricsPort), WebhookService: serviceName(page, webhooksPort),
+	}
+	if len(page.Leases) > 0 {
+		v.Lease = page.Leases[0]
 	}
 	_ = c.aggregate(page, v.Kinds) // Files has checked the error
 	v.CertManager = c.CertManager && len(page.Webhooks)+len(page.Conversions) > 0

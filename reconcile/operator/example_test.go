@@ -43,14 +43,15 @@ func ExampleOperator_Page() {
 		return
 	}
 	for _, rule := range page.Rules() {
-		fmt.Println(rule.APIGroups, rule.Resources, rule.Verbs)
+		fmt.Println(rule.APIGroups, rule.Resources, rule.Verbs, rule.ResourceNames)
 	}
 	// Output:
-	// [] [configmaps] [get list watch create patch delete]
-	// [] [events] [create]
-	// [] [secrets] [list watch]
-	// [coordination.k8s.io] [leases] [get create update]
-	// [events.k8s.io] [events] [create patch]
+	// [] [configmaps] [get list watch create patch delete] []
+	// [] [events] [create] []
+	// [] [secrets] [list watch] []
+	// [coordination.k8s.io] [leases] [create] []
+	// [coordination.k8s.io] [leases] [get update] [library.example.com library.example.com-shard-0]
+	// [events.k8s.io] [events] [create patch] []
 }
 
 // A test runs the operator with command-line arguments. A wrong argument is an error.

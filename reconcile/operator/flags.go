@@ -71,7 +71,8 @@ func (p *process) addFlags() error {
 	f.Var(&s.describe, "describe", "print what the operator watches, reads and writes, and exit, as the command describe does")
 	f.Var(&s.version, flagVersion, "print the version and exit, as the command version does")
 	f.Var(&s.explanations, flagExplanations,
-		"serve explanations of owners beside the metrics, at "+controller.ExplainPath+", behind what protects the metrics")
+		"serve explanations of owners beside the metrics, at "+controller.ExplainPath+", behind what protects the metrics, and with -"+
+			flagMetricsSecure+" previews, at "+PreviewPath)
 	s.log.BindFlags(f)
 	if p.command.flags != nil {
 		p.command.flags(p, f)

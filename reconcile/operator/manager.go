@@ -223,7 +223,7 @@ func (p *process) setup(mgr manager.Manager) error {
 			return err
 		}
 	}
-	if err := p.serveExplanations(mgr); err != nil {
+	if err := errors.Join(p.serveExplanations(mgr), p.servePreviews(mgr)); err != nil {
 		return err
 	}
 	return mgr.AddHealthzCheck("ping", healthz.Ping)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
 // TestAccess checks that only a token with permission to get the path reads metrics, and that only positive decisions are cached.
@@ -18,21 +19,26 @@ func TestAccess(t *testing.T) {
 	t.Parallel()
 	now, asked := time.Now(), 0
 	a := &access{
-		now: func() time.Time { return now }, logger: logr.Discard(), allowed: map[[sha256.Size]byte]time.Time{},
-		review: func(_ context.Context, token, verb, path string) (int, error) {
+		now: func() time.Time { return now }, logger: logr.Discard(), allowed: map[[sha256.Size]byte]reviewed{},
+		review: func(_ context.Context, token, verb, path string) (who authenticationv1.UserInfo, status int, err error) {
 			asked++
+			who.Username = token
 			switch {
 			case token == "broken":
-				return http.StatusInternalServerError, errors.New("connection refused")
+				return who, http.StatusInternalServerError, errors.New("connection refused")
 			case token != "good":
-				return http.StatusUnauthorized, nil
+				return who, http.StatusUnauthorized, nil
 			case path != "/metrics", verb != "get":
-				return http.StatusForbidden, nil
+				return who, http.StatusForbidden, nil
 			}
-			return http.StatusOK, nil
+			return who, http.StatusOK, nil
 		},
 	}
-	handler := a.protect(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("up 1")) }))
+	handler := a.protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if who, _ := accountOf(r.Context()); who.Username == "good" {
+			_, _ = w.Write([]byte("up 1"))
+		}
+	}))
 	for _, c := range []struct {
 		name, method, path, header string
 		later                      time.Duration
@@ -46,6 +52,8 @@ func TestAccess(t *testing.T) {
 		{"post", http.MethodPost, "/metrics", "Bearer good", 0, http.StatusMethodNotAllowed, 0},
 		{"put", http.MethodPut, "/metrics", "Bearer good", 0, http.StatusMethodNotAllowed, 0},
 		{"put a level", http.MethodPut, LogLevelPath, "Bearer good", 0, http.StatusForbidden, 1},
+		{"get a preview", http.MethodGet, PreviewPath, "Bearer good", 0, http.StatusMethodNotAllowed, 0},
+		{"post a preview", http.MethodPost, PreviewPath, "Bearer good", 0, http.StatusForbidden, 1},
 		{"good", http.MethodGet, "/metrics", "Bearer good", 0, http.StatusOK, 1},
 		{"remembered", http.MethodGet, "/metrics", "Bearer good", accessKept - time.Second, http.StatusOK, 0},
 		{"another path", http.MethodGet, "/explain", "Bearer good", 0, http.StatusForbidden, 1},

@@ -39,13 +39,12 @@ func (p *process) reportOthers(mgr manager.Manager, cluster *rest.Config, option
 	if err != nil {
 		return fmt.Errorf("leases of namespace %s: %w", namespace, err)
 	}
-	names := []string{p.leaseOfAll(), p.leaseOfAll() + leaseOfShard + "0"}
 	holders := map[string]string{}
 	return mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		ticks := time.NewTicker(leaseInterval)
 		defer ticks.Stop()
 		for {
-			for _, name := range names {
+			for _, name := range p.leases() {
 				holder := ""
 				if lease, err := client.Leases(namespace).Get(ctx, name, metav1.GetOptions{}); err == nil && held(lease, clock.RealClock{}.Now()) {
 					holder = *lease.Spec.HolderIdentity

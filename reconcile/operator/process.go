@@ -104,7 +104,7 @@ func (p *process) page() (dataflow.Page, error) {
 	if err != nil {
 		return page, err
 	}
-	page.LeaderElection, page.Namespaces = true, p.namespaces
+	page.LeaderElection, page.Leases, page.Namespaces = true, p.leases(), p.namespaces
 	if p.Describe != nil {
 		if err := p.Describe(&page); err != nil {
 			return page, fmt.Errorf("describe the operator: %w", err)

@@ -79,6 +79,13 @@ func (p *process) leaseOfAll() string { return cmp.Or(p.leaseID, p.LeaseName, p.
 // leaseOfShard separates the name of the lease of all owners and the name of the shard in the name of a shard's lease.
 const leaseOfShard = "-shard-"
 
+// leases returns the names of the leases that the generated permissions name: that of all owners, and that of the first shard, which a
+// process without a shard reads. The number of shards is a flag of the processes, so an installation with more shards permits the leases of
+// the others itself.
+func (p *process) leases() []string {
+	return []string{p.leaseOfAll(), p.leaseOfAll() + leaseOfShard + "0"}
+}
+
 // checkOtherLease returns an error if a process with a shard starts while a leader without a shard, which reconciles all owners,
 // runs, and vice versa. It reads the lease of the first shard, which always exists.
 func (p *process) checkOtherLease(ctx context.Context, cluster *rest.Config, options manager.Options) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,9 +62,34 @@ func TestSharded(t *testing.T) {
 	if want := fmt.Sprintf("--shard-count=%d", replicas); !slices.Contains(args, want) {
 		t.Errorf("arguments %q, want %s, the number of replicas", args, want)
 	}
+	for shard := range replicas {
+		if lease := fmt.Sprintf("quickstart.example.com-shard-%d", shard); !slices.Contains(leases(t, objects), lease) {
+			t.Errorf("the Role permits the leases %q, want %s", leases(t, objects), lease)
+		}
+	}
 	if !slices.Contains(args, "--shard-name=$(SHARD)") {
 		t.Errorf("arguments %q, want --shard-name=$(SHARD)", args)
 	}
+}
+
+// leases returns the leases that the Roles permit to update.
+func leases(t *testing.T, objects []*unstructured.Unstructured) (names []string) {
+	t.Helper()
+	for _, object := range objects {
+		if object.GetKind() != "Role" {
+			continue
+		}
+		role := rbacv1.Role{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			if slices.Contains(rule.Resources, "leases") && slices.Contains(rule.Verbs, "update") {
+				names = append(names, rule.ResourceNames...)
+			}
+		}
+	}
+	return names
 }
 
 // built returns the objects that kustomize builds from a folder.

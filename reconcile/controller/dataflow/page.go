@@ -28,6 +28,8 @@ type Page struct {
 	CRDs []string `json:"crds,omitempty"`
 	// LeaderElection adds the permissions for leader election.
 	LeaderElection bool `json:"leaderElection,omitempty"`
+	// Leases are the names of the leases that LeaderElection permits to read and update; none means all leases of the namespace.
+	Leases []string `json:"leases,omitempty"`
 	// Namespaces restricts the operator to these namespaces; empty means all. Its permissions are bound only in them,
 	// except those for cluster-scoped resources, see [Page.Files].
 	Namespaces []string `json:"namespaces,omitempty"`

@@ -17,10 +17,13 @@ func eventRules() []rbacv1.PolicyRule {
 	}
 }
 
-// leaseRules are the permissions for leader election, which emits events of the core API group.
-func leaseRules() []rbacv1.PolicyRule {
+// leaseRules are the permissions for leader election with these leases, or with any if there are none. Leader election emits events of
+// the core API group. RBAC cannot restrict create by name.
+func leaseRules(names []string) []rbacv1.PolicyRule {
+	group, leases := []string{"coordination.k8s.io"}, []string{"leases"}
 	return []rbacv1.PolicyRule{
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
+		{APIGroups: group, Resources: leases, Verbs: []string{"create"}},
+		{APIGroups: group, Resources: leases, ResourceNames: names, Verbs: []string{"get", "update"}},
 		// An instance becomes leader once, so its event is never patched.
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create"}},
 	}
@@ -37,7 +40,7 @@ func claimRules() []rbacv1.PolicyRule {
 func (p Page) ownRules() []rbacv1.PolicyRule {
 	var sets [][]rbacv1.PolicyRule
 	if p.LeaderElection {
-		sets = append(sets, leaseRules())
+		sets = append(sets, leaseRules(p.Leases))
 	}
 	if p.hasExternal() {
 		sets = append(sets, claimRules())

@@ -10,3 +10,8 @@
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 {{- end }}
+
+{{- define "aim.lease" -}}
+{{- $name := include "aim.fullname" . -}}
+{{- if eq $name .Chart.Name }}aim-engine.aim.eai.amd.com{{ else }}{{ $name }}{{ end -}}
+{{- end }}

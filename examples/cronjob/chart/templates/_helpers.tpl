@@ -10,3 +10,8 @@
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 {{- end }}
+
+{{- define "cronjob.lease" -}}
+{{- $name := include "cronjob.fullname" . -}}
+{{- if eq $name .Chart.Name }}cronjob.example.com{{ else }}{{ $name }}{{ end -}}
+{{- end }}

@@ -10,3 +10,8 @@
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 {{- end }}
+
+{{- define "grafana-operator.lease" -}}
+{{- $name := include "grafana-operator.fullname" . -}}
+{{- if eq $name .Chart.Name }}f75f3bba.integreatly.org{{ else }}{{ $name }}{{ end -}}
+{{- end }}

@@ -10,3 +10,8 @@
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 {{- end }}
+
+{{- define "maas.lease" -}}
+{{- $name := include "maas.fullname" . -}}
+{{- if eq $name .Chart.Name }}maas-controller.maas.opendatahub.io{{ else }}{{ $name }}{{ end -}}
+{{- end }}

@@ -10,3 +10,8 @@
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 {{- end }}
+
+{{- define "modelmesh-controller.lease" -}}
+{{- $name := include "modelmesh-controller.fullname" . -}}
+{{- if eq $name .Chart.Name }}modelmesh-controller-leader-lock{{ else }}{{ $name }}{{ end -}}
+{{- end }}

@@ -10,3 +10,8 @@
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 {{- end }}
+
+{{- define "model-registry-operator.lease" -}}
+{{- $name := include "model-registry-operator.fullname" . -}}
+{{- if eq $name .Chart.Name }}85f368d1.opendatahub.io{{ else }}{{ $name }}{{ end -}}
+{{- end }}

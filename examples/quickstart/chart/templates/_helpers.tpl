@@ -10,3 +10,8 @@
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 {{- end }}
+
+{{- define "quickstart.lease" -}}
+{{- $name := include "quickstart.fullname" . -}}
+{{- if eq $name .Chart.Name }}quickstart.example.com{{ else }}{{ $name }}{{ end -}}
+{{- end }}

@@ -10,3 +10,8 @@
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 {{- end }}
+
+{{- define "trustyai-service-operator.lease" -}}
+{{- $name := include "trustyai-service-operator.fullname" . -}}
+{{- if eq $name .Chart.Name }}b7e9931f.trustyai.opendatahub.io{{ else }}{{ $name }}{{ end -}}
+{{- end }}

@@ -218,6 +218,17 @@ func (c *Catalogue) PresentKinds(mapper meta.RESTMapper) error {
 	return nil
 }
 
+// PresentIn takes over which kinds are installed and cluster-scoped from the same kinds of another catalogue.
+func (c *Catalogue) PresentIn(other *Catalogue) {
+	for gvk, k := range c.ByKind {
+		if known := other.ByKind[gvk]; known != nil {
+			k.Cluster.Store(known.Cluster.Load())
+			k.Absent.Store(known.Absent.Load())
+			k.Undiscovered.Store(known.Undiscovered.Load())
+		}
+	}
+}
+
 // OptionalAt returns the line that declares the kind as optional, empty if none does.
 func (k *Kind) OptionalAt() string {
 	for _, d := range k.Declarations {

@@ -31,7 +31,8 @@ type Controller struct {
 	Pass    *Pass // the current pass
 	Offered *Offered
 
-	Manifests    []*unstructured.Unstructured // of the owners to preview; none means all in the cluster
+	Manifests    []*unstructured.Unstructured // of the owners to preview; none means those of Owners
+	Owners       []types.NamespacedName       // the owners to preview; none means all in the cluster
 	ServerDryRun bool
 }
 
@@ -79,6 +80,8 @@ func (c *Controller) keys(ctx context.Context, report *preview.Report) ([]types.
 	switch {
 	case c.Groups == nil && len(c.Manifests) > 0:
 		return c.offer(ctx, report)
+	case c.Groups == nil && len(c.Owners) > 0:
+		return c.Owners, nil
 	case c.Groups == nil:
 		return c.Reads.OwnerKeys(ctx)
 	case c.Groups.Single:

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -23,11 +24,24 @@ func NewManager(
 		}
 		cached.DefaultNamespaces[namespace] = cache.Config{}
 	}
+	return manager.New(readOnly(config, allowDryRun), manager.Options{
+		Scheme: scheme, Cache: cached, Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+	})
+}
+
+// NewSharing returns a manager that reads from the cache of a running one and sends only reads. It is not started.
+func NewSharing(running manager.Manager) (manager.Manager, error) {
+	return manager.New(readOnly(running.GetConfig(), false), manager.Options{
+		Scheme: running.GetScheme(), Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
+		NewCache:       func(*rest.Config, cache.Options) (cache.Cache, error) { return running.GetCache(), nil },
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return running.GetRESTMapper(), nil },
+	})
+}
+
+func readOnly(config *rest.Config, allowDryRun bool) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return ReadOnly{RoundTripper: next, DryRun: allowDryRun}
 	})
-	return manager.New(config, manager.Options{
-		Scheme: scheme, Cache: cached, Logger: logr.Discard(), Metrics: server.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
-	})
+	return config
 }

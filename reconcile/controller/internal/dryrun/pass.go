@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,6 +27,8 @@ type Pass struct {
 	Options    engine.DiffOptions
 	Conditions conditionlist.Access // of the owners
 	Owner      preview.Owner        // the record of the pass
+	// Readable reports whether the record may have the values of an object's fields. Nil means of all objects.
+	Readable func(ctx context.Context, kind schema.GroupVersionKind, object types.NamespacedName) bool
 }
 
 var (
@@ -42,11 +45,11 @@ func (d *Pass) Apply(ctx context.Context, owner client.Object, plan apply.Plan) 
 	}
 	result := apply.Result{PruneBlocked: decisions.PruneBlocked}
 	if decisions.Owner != nil {
-		d.note(decisions.Owner)
+		d.note(ctx, decisions.Owner)
 	}
 	for i := range decisions.Objects {
 		one := &decisions.Objects[i]
-		d.note(one)
+		d.note(ctx, one)
 		result.Objects = append(result.Objects, apply.ObjectResult{Decision: *one, Outcome: wouldBe(one)})
 	}
 	return result
@@ -82,7 +85,7 @@ func wouldBe(d *apply.Decision) apply.Outcome {
 	return apply.OutcomeUnchanged
 }
 
-func (d *Pass) note(one *apply.Decision) {
+func (d *Pass) note(ctx context.Context, one *apply.Decision) {
 	if one.Verb == apply.VerbNone && one.Err == nil && one.WaitsUntil == "" {
 		return
 	}
@@ -90,11 +93,32 @@ func (d *Pass) note(one *apply.Decision) {
 	if one.Err != nil {
 		change.Error = observe.Safe(one.Err.Error())
 	}
+	hidden := len(one.Fields) > 0 && d.Readable != nil && !d.Readable(ctx, one.GVK, one.Key)
 	for _, f := range one.Fields {
+		if hidden {
+			f = masked(f)
+		}
 		change.Fields = append(change.Fields, preview.Field{Path: f.Path, From: f.From, To: f.To})
 		change.Restart = change.Restart || one.Verb == apply.VerbUpdate && f.From != f.To && restarts(one, f.Path)
 	}
 	d.Owner.Changes = append(d.Owner.Changes, change)
+}
+
+// masked returns the change with only whether each value exists, and whether it changes.
+func masked(f apply.FieldChange) apply.FieldChange {
+	const value = "***"
+	from, to := f.From, f.To
+	if from != "" {
+		f.From = value
+	}
+	switch {
+	case to == "":
+	case from == "" || from == to:
+		f.To = value
+	default:
+		f.To = value + " (changed)"
+	}
+	return f
 }
 
 // restarts reports whether a workload replaces its pods when the field changes.

@@ -39,6 +39,16 @@ func Report(
 	return report, nil
 }
 
+// Running returns the report of controllers whose cache runs.
+func Running(ctx context.Context, controllers []*Controller) (report preview.Report, err error) {
+	for _, c := range controllers {
+		if err := c.preview(ctx, &report); err != nil {
+			return report, fmt.Errorf("controller %q: %w", c.name(), err)
+		}
+	}
+	return report, nil
+}
+
 // unknown returns the manifests that no controller reconciles. It returns an error if that is all of them.
 func unknown(manifests []*unstructured.Unstructured, controllers []*Controller) (skipped []string, err error) {
 	for _, m := range manifests {

@@ -59,9 +59,15 @@ func (m *Manager) GetAPIReader() client.Reader { return m.live }
 // GetRESTMapper returns a mapper of both clusters.
 func (m *Manager) GetRESTMapper() meta.RESTMapper { return m.mapper }
 
+// Is reports whether the owners of the manager's controllers are in another cluster.
+func Is(mgr manager.Manager) bool {
+	_, across := mgr.(*Manager)
+	return across
+}
+
 // Check rejects declarations that do not work if the owners are in another cluster.
 func Check(mgr manager.Manager, kinds *declaration.Catalogue) error {
-	if _, across := mgr.(*Manager); !across {
+	if !Is(mgr) {
 		return nil
 	}
 	var errs []error

@@ -84,6 +84,16 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 	return out, nil
 }
 
+// Leads reports whether this process leads, or needs no leader election.
+func (e *Explainer) Leads() bool {
+	select {
+	case <-e.Elected:
+		return true
+	default:
+		return false
+	}
+}
+
 // unsynced returns an error with the kinds whose caches are not synced, nil if all are.
 func (e *Explainer) unsynced() error {
 	if err := e.Caches.check(nil); err != nil {
@@ -94,13 +104,9 @@ func (e *Explainer) unsynced() error {
 
 // process records why this process does not reconcile the owner, which is nil if it is unknown, or what its next reconciliation waits for.
 func (e *Explainer) process(out *explain.Owner, key types.NamespacedName, owner client.Object) {
-	select {
-	case <-e.Elected:
-	default:
-		if out.Found || e.Groups != nil { // a standby has no groups, but the cache of all owners
-			out.Process, out.Waits = explain.ProcessStandby, "this process is on standby: ask the process that holds the lease"
-			return
-		}
+	if !e.Leads() && (out.Found || e.Groups != nil) { // a standby has no groups, but the cache of all owners
+		out.Process, out.Waits = explain.ProcessStandby, "this process is on standby: ask the process that holds the lease"
+		return
 	}
 	if e.InShard != nil && (owner == nil || !e.InShard(owner)) {
 		out.Process, out.Waits = explain.ProcessOtherShard, fmt.Sprintf("this process has no such owner in its shard %q: ask the processes of the other shards", e.Shard)

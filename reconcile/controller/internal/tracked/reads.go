@@ -78,6 +78,24 @@ func New(kinds *declaration.Catalogue, cache client.Reader, deadline time.Durati
 	return c
 }
 
+// Share makes the reads use the sparse caches of running reads of the same kinds, which decide what these keep.
+func (c *Reads) Share(running *Reads) {
+	for gvk, k := range c.ByKind {
+		if known := running.ByKind[gvk]; known != nil && k.Link != nil {
+			k.Link = known.Link
+		}
+	}
+}
+
+// Drop removes objects from the sparse caches that no owner of the running reads needs.
+func (c *Reads) Drop() {
+	for _, k := range c.Installable() {
+		if k.Link != nil {
+			k.Link.Unread()
+		}
+	}
+}
+
 // declared returns the declared kind of into, or an error.
 func (c *Reads) declared(into runtime.Object) (*declaration.Kind, error) {
 	k, gvk, err := c.Find(into)

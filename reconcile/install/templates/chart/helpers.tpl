@@ -10,3 +10,10 @@
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
 {{- end -}}
 {{- end }}
+[[- if .Lease ]]
+
+{{- define "[[ .Chart ]].lease" -}}
+{{- $name := include "[[ .Chart ]].fullname" . -}}
+{{- if eq $name .Chart.Name }}[[ .Lease ]]{{ else }}{{ $name }}{{ end -}}
+{{- end }}
+[[- end ]]
