@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// zones is the zones of all nodes, sorted, each once.
+// zones derives the sorted zones of all nodes without duplicates.
 var zones = &reconcile.Derivation[*metav1.PartialObjectMetadata, []string]{
 	Name: "zones",
 	List: &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}},

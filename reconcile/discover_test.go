@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile"
 )
 
-// offers is a reader that lists ConfigMaps, whatever is asked for.
+// offers is a reader whose lists always return ConfigMaps.
 type offers struct {
 	client.Reader
 	items []corev1.ConfigMap
@@ -84,7 +84,7 @@ func TestDiscoverWrongType(t *testing.T) {
 	}
 }
 
-// Objects offer themselves by a label; one that cannot be used is skipped with the reason.
+// Discover lists objects with a label. An object that is not valid is skipped with a reason.
 func ExampleDiscover() {
 	reader := offers{items: []corev1.ConfigMap{offer("a", map[string]string{"title": "A"}), offer("b", nil)}}
 	books := reconcile.Discover(context.Background(), reader, &corev1.ConfigMapList{}, titled,

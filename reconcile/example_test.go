@@ -19,7 +19,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// parts is a reconciler of claims: each gets as many ConfigMaps as an annotation says.
+// parts reconciles PersistentVolumeClaims. An annotation sets the number of ConfigMaps for each.
 type parts struct{}
 
 type claim = reconcile.ReconcileContext[*corev1.PersistentVolumeClaim]
@@ -40,7 +40,7 @@ func (parts) PlanResources(_ context.Context, rc claim, _ struct{}) (plan reconc
 	return plan, nil
 }
 
-// The plan is a value: a test of the domain logic needs neither a cluster nor a fake client.
+// The plan is a value, so a test of the domain logic needs neither a cluster nor a fake client.
 func ExamplePlanResult() {
 	rc := claim{Object: &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "shop", Name: "cart", Annotations: map[string]string{"example.com/parts": "2"},
@@ -62,7 +62,7 @@ func ExamplePlanResult() {
 	// InvalidParts: annotation example.com/parts "many": want a number
 }
 
-// A read that failed becomes the health of what was read: missing upstream is for the user to mend.
+// A failed read becomes the health of a component. A user must create a missing upstream dependency.
 func ExampleFetchResult_Upstream() {
 	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "password")
 	secret := reconcile.FetchResult[*corev1.Secret]{Error: missing}
@@ -77,8 +77,8 @@ func ExampleFetchResult_Upstream() {
 	// MissingUpstreamDependency
 }
 
-// An outcome joins what the parts of a pass ask for. A requeue that is due before the backoff would retry stands in for
-// it, and the error is handed out to be logged.
+// An outcome combines the results of the parts of a reconciliation. A requeue that is due before the backoff replaces
+// the retry, and the error is returned for the log.
 func ExampleOutcome() {
 	var outcome reconcile.Outcome
 	outcome.Requeue(time.Hour)
@@ -90,7 +90,7 @@ func ExampleOutcome() {
 	// Output: 10s <nil> connection refused
 }
 
-// A value that many owners read is computed once, one object at a time: here the zones of all nodes.
+// A derived value is computed once for all owners that read it, here the zones of all nodes.
 func ExampleFetchDerived() {
 	zones := &reconcile.Derivation[*corev1.Node, []string]{
 		Name: "zones of the cluster",

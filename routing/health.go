@@ -177,7 +177,7 @@ func unresolved(refs *metav1.Condition, by string) parentOutcome {
 	return v
 }
 
-// currentCondition returns the condition if it is of the generation.
+// currentCondition returns the condition if its observedGeneration is the generation.
 func currentCondition(conditions []metav1.Condition, conditionType string, generation int64) *metav1.Condition {
 	if condition := findCondition(conditions, conditionType); condition != nil && condition.ObservedGeneration >= generation {
 		return condition

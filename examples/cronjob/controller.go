@@ -23,7 +23,7 @@ import (
 const (
 	// scheduledAt is the annotation of a Job with its scheduled time.
 	scheduledAt = "cronjob.example.com/scheduled-at"
-	// mostMissed is the maximum number of missed starts. More of them are an error.
+	// mostMissed is the maximum number of missed starts. More missed starts are an error.
 	mostMissed = 100
 )
 

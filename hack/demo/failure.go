@@ -23,7 +23,7 @@ type failure struct {
 	cause func(ctx context.Context, v *victim) (repair func(context.Context) error, err error)
 }
 
-// failures returns the failures by their name in FAIL.
+// failures returns the failures, keyed by the value of the variable FAIL that selects them.
 func failures() map[string]failure {
 	return map[string]failure{
 		"webhook": {"an admission webhook is down, and a child is deleted", webhookDown},

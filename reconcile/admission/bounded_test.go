@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/admission"
 )
 
-// TestResponseIsBounded refuses an object with a problem in each of 100,000 places, the text of which is long.
+// TestResponseIsBounded rejects an object with 100,000 problems that have long messages.
 func TestResponseIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ö", 1<<15)

@@ -16,7 +16,7 @@ var (
 	beta1 = schema.GroupVersion{Group: "example.com", Version: "v1beta1"}
 )
 
-// Cabinet is the hub.
+// Cabinet is the hub version of the kind.
 type Cabinet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

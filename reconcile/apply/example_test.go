@@ -9,7 +9,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// A plan is complete: what an earlier one named and this one does not is pruned.
+// A plan is complete: a child that leaves the plan is pruned.
 func ExamplePlan() {
 	var plan apply.Plan
 	plan.Apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}}, apply.Seed("data.color"))
@@ -23,7 +23,7 @@ func ExamplePlan() {
 	// password true 0
 }
 
-// The server waits for its database: it is planned, and nothing is sent for it yet.
+// The server waits for its database. It is planned, but not applied yet.
 func ExampleWaitUntil() {
 	databaseReady := false
 	var plan apply.Plan

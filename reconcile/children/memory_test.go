@@ -16,7 +16,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/children"
 )
 
-// app is what the plans of these tests are made from, with a field that only a template's method sees.
+// app is the input of the plans in these tests. Only a method for templates reads one of its fields.
 type app struct {
 	Name   string
 	Labels map[string]string
@@ -106,7 +106,7 @@ func TestRememberedIsBounded(t *testing.T) {
 	}
 }
 
-// TestSearch holds what is remembered against what is rendered, for facts that differ in one place at a time and come again.
+// TestSearch compares remembered children with rendered ones, for inputs that differ in one field at a time and are repeated.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())

@@ -23,7 +23,7 @@ func goldFilter() controller.KindOption {
 	return controller.Filter(client.MatchingLabels{"tier": "gold"})
 }
 
-// whereGold selects the same ones by a function.
+// whereGold selects the same owners with a function.
 func whereGold() controller.KindOption {
 	return controller.Where(func(o *widget.Widget) bool { return o.Labels["tier"] == "gold" })
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
-// readersOf is the edit that puts the name of its owner into a list of names that is one string.
+// readersOf returns an edit that adds the name of the owner to a comma-separated list.
 func readersOf(c client.Client) *external.Edits[*corev1.ConfigMap] {
 	setReader := func(o *corev1.ConfigMap, owner string, wanted bool) {
 		if o.Data == nil {
@@ -118,7 +118,7 @@ func TestEditsErrors(t *testing.T) {
 	}
 }
 
-// staleReader is a reader whose objects have changed since.
+// staleReader is a reader that returns old versions of objects.
 type staleReader struct{ client.Reader }
 
 func (s staleReader) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {

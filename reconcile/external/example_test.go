@@ -8,7 +8,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/external"
 )
 
-// database is what a plan says of a database, and what the server says.
+// database is the desired and the observed state of a database.
 type database struct{ Owner string }
 
 // server is a database server. In an operator it is a client with a connection.
@@ -34,7 +34,7 @@ func (s server) Remove(_ context.Context, key string) error {
 
 func (server) UpToDate(spec, observed database) bool { return spec == observed }
 
-// A database is planned by name. The engine remembers it on the owner, makes it, is silent while it is right, and removes it when the plan
+// A plan names its databases. The engine records a database on the owner, creates it, repairs it, and removes it when the plan
 // no longer names it, or the owner is deleted. The controller declares the kind: controller.New(...).External(databases).
 func Example() {
 	databases := external.New("Database", server{}, external.Options{})

@@ -54,7 +54,7 @@ func (c Config) aggregate(page dataflow.Page, kinds []resource) error {
 }
 
 // reach returns the operations of the operator that an owner of the kind can cause and that the role edit in one namespace
-// does not permit, if the page shows them. Others has the reasons of the other kinds.
+// does not permit, if the page shows them. The argument others contains the reasons of the other kinds.
 func reach(page dataflow.Page, kind resource, others map[string][]string) []string {
 	var reasons []string
 	for _, rule := range page.ExtraRules {

@@ -7,7 +7,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/install"
 )
 
-// The page of an operator comes from operator.Operator.Page; the files are written, and held to, by a test.
+// The page of an operator comes from operator.Operator.Page. A test writes the files and compares them.
 func ExampleFiles() {
 	files, err := install.Files(dataflow.Page{Name: "library"}, install.Config{Image: "library:v1"})
 	if err != nil {

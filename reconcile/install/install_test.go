@@ -62,7 +62,7 @@ func config() install.Config {
 	}
 }
 
-// objects decodes a file and reports what is no object.
+// objects decodes a file and fails for documents that are not objects.
 func objects(t *testing.T, name, text string) []*unstructured.Unstructured {
 	t.Helper()
 	var found []*unstructured.Unstructured
@@ -130,7 +130,7 @@ func TestKustomization(t *testing.T) {
 	}
 }
 
-// listed returns how many objects of each kind the kustomization lists, and reports what is listed and is not there, or the other way.
+// listed returns the number of objects of each kind in the kustomization, and fails for missing and unlisted files.
 func listed(t *testing.T, files map[string]string) map[string]int {
 	t.Helper()
 	var list struct {

@@ -25,7 +25,7 @@ func Example() {
 	fmt.Println(migration.Plan(&reconcile.PlanResult{}, owner, reconcile.FetchResult[*batchv1.Job]{Value: done}, "v1", desired))
 
 	owner.Annotations = map[string]string{migration.Annotation: "v1"}
-	fmt.Println(migration.Plan(&reconcile.PlanResult{}, owner, none, "v1", desired)) // the Job's time to live is over
+	fmt.Println(migration.Plan(&reconcile.PlanResult{}, owner, none, "v1", desired)) // the Job was deleted by its TTL
 	fmt.Println(migration.Plan(&reconcile.PlanResult{}, owner, reconcile.FetchResult[*batchv1.Job]{Value: done}, "v2", desired))
 	// Output:
 	// Absent

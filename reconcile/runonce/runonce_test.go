@@ -20,7 +20,7 @@ const annotation = "example.com/migrated-to"
 
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	// What a plan may say of the child.
+	// The child in the plan.
 	const made, kept, deleted = "made", "kept", "deleted"
 	child := func(key string, changes ...func(*batchv1.Job)) *batchv1.Job {
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
@@ -38,7 +38,7 @@ func TestPlan(t *testing.T) {
 		child *batchv1.Job
 		want  runonce.Stage
 		says  string
-		keeps string // what the owner remembers
+		keeps string // the annotation of the owner
 	}{
 		"first":                                {"", nil, runonce.Absent, made, ""},
 		"another version":                      {"v1", nil, runonce.Absent, made, "v1"},
@@ -104,7 +104,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestAnnotationOfAnotherOwnerIsIgnored states which owners count as having run for the key in their annotation, without a child.
+// TestAnnotationOfAnotherOwnerIsIgnored checks which owners without a child count as done because of their annotation.
 func TestAnnotationOfAnotherOwnerIsIgnored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -132,7 +132,7 @@ func TestAnnotationOfAnotherOwnerIsIgnored(t *testing.T) {
 	}
 }
 
-// TestHealth states what a run reports, and that a failure outlives its child.
+// TestHealth checks the reported health of a run, and that a failure is reported after its child is deleted.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	child := func(key string, condition batchv1.JobConditionType) *batchv1.Job {
@@ -155,7 +155,7 @@ func TestHealth(t *testing.T) {
 	leaving.DeletionTimestamp = new(metav1.Now())
 	const failed = "JobBackoffLimitExceeded"
 	for name, test := range map[string]struct {
-		mark, failure string // of the owner
+		mark, failure string // annotations of the owner
 		child         reconcile.FetchResult[*batchv1.Job]
 		want          string
 		remembers     string

@@ -1,4 +1,4 @@
 package secrets
 
-// Fill lets the tests choose the source of random bytes.
+// Fill generates values from the given source of random bytes.
 var Fill = fill

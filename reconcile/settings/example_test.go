@@ -22,7 +22,7 @@ type config struct {
 
 const builtIn = "port: 8080\nimage: server:1\n"
 
-// resolve lays the ConfigMap over what is built in.
+// resolve merges the ConfigMap over the built-in settings.
 func resolve(live *corev1.ConfigMap) (config, error) {
 	var user []byte
 	if live != nil {

@@ -22,7 +22,7 @@ import (
 
 var key = client.ObjectKey{Namespace: "operators", Name: "settings"}
 
-// announced notes the reasons of events.
+// announced records the reasons of events.
 type announced struct{ reasons []string }
 
 func (a *announced) Eventf(_, _ runtime.Object, _, reason, _, _ string, _ ...any) { //nolint:revive // the interface
@@ -52,7 +52,7 @@ func TestLoadIsStrict(t *testing.T) {
 	}
 }
 
-// triggered takes the owners out of the queue, sorted.
+// triggered returns the sorted owners in the queue and removes them.
 func triggered(q workqueue.TypedRateLimitingInterface[ctrl.Request]) (names []string) {
 	for q.Len() > 0 {
 		request, _ := q.Get()

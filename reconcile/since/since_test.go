@@ -33,7 +33,7 @@ func TestOf(t *testing.T) {
 	second := now.Truncate(time.Second)
 	for title, test := range map[string]struct {
 		stored metav1.Object
-		absent bool // the fact does not hold
+		absent bool // whether the state does not hold
 		wait   time.Duration
 		since  time.Time
 		due    bool

@@ -11,7 +11,7 @@ import (
 
 type table = transition.Table[string, string, string]
 
-// job is a table in which nothing is wrong.
+// job returns a valid table.
 func job() table {
 	return table{
 		Name:   "Job",

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/intent"
 )
 
-// TestSteps checks the steps in which children are written: never before what they come after, and otherwise in the order of their kinds.
+// TestSteps checks the order in which children are written: after the children that they are ordered after, and otherwise by kind.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -66,15 +66,15 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestPruneOrder checks which member has to be gone before another object is deleted.
+// TestPruneOrder checks which member must be deleted before another object.
 func TestPruneOrder(t *testing.T) {
 	t.Parallel()
 	id := func(name string) applyset.ObjectID {
 		return applyset.ObjectID{GroupKind: schema.GroupKind{Kind: "ConfigMap"}, Key: types.NamespacedName{Namespace: "default", Name: name}}
 	}
 	for name, tc := range map[string]struct {
-		leaving map[string][]string // what each member comes after
-		want    map[string]string   // the member that comes first, empty for none
+		leaving map[string][]string // the objects that each member is ordered after
+		want    map[string]string   // the member that is deleted first, or empty
 	}{
 		"without an order":        {map[string][]string{"a": nil, "b": nil}, map[string]string{"a": "", "b": ""}},
 		"the last goes first":     {map[string][]string{"a": nil, "b": {"a"}}, map[string]string{"a": "b", "b": ""}},
@@ -111,7 +111,7 @@ func TestPruneOrder(t *testing.T) {
 	}
 }
 
-// TestAfterTexts checks what is reported about a child that waits, and about an order that is a mistake of the program.
+// TestAfterTexts checks the messages about a waiting child and about an invalid order.
 func TestAfterTexts(t *testing.T) {
 	t.Parallel()
 	named := func(name string) *corev1.ConfigMap {
@@ -124,7 +124,7 @@ func TestAfterTexts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		plan  func(*apply.Plan)
 		given func(*stage)
-		want  string // of the child "b"
+		want  string // message of the child "b"
 	}{
 		"waits for a child": {
 			func(p *apply.Plan) { p.Apply(named("b"), apply.After(named("a"))); p.Apply(named("a"), never) }, nil,
@@ -202,7 +202,7 @@ func TestAfterTexts(t *testing.T) {
 	}
 }
 
-// TestAfterMetadata checks that the metadata of the owner, which is written first, cannot come after a child.
+// TestAfterMetadata checks that the owner's metadata, which is written first, cannot be ordered after a child.
 func TestAfterMetadata(t *testing.T) {
 	t.Parallel()
 	plan := planOf(settings())

@@ -18,9 +18,9 @@ import (
 
 var errCrash = errors.New("crashed")
 
-// crashRun converges, shrinks and changes a kind, in passes. After n requests
-// nothing more reaches the server, whether it carried out the last or not;
-// then a new process takes over.
+// crashRun converges, removes children and changes a kind, in several reconciliations. After n requests
+// no request reaches the API server, whether or not it performed the last one.
+// Then a new process takes over.
 func (w *world) crashRun(n int, commit bool) bool {
 	GinkgoHelper()
 	var crashed atomic.Bool
@@ -44,7 +44,7 @@ func (w *world) crashRun(n int, commit bool) bool {
 	return crashed.Load()
 }
 
-// crashAfter lets n requests through, the last only if it is to be carried out.
+// crashAfter accepts n requests. The last one is only performed if commit is true.
 func crashAfter(n int64, commit bool, crashed *atomic.Bool) func(int, *http.Request) error {
 	var total atomic.Int64
 	return func(int, *http.Request) error {
@@ -72,8 +72,8 @@ func servicePort() corev1.ServiceSpec {
 	return corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}
 }
 
-// passWithStatus is a pass as a pipeline makes it; before each plan the spec
-// has changed.
+// passWithStatus runs a reconciliation with a status write. Before each plan, the spec
+// changes.
 func (w *world) passWithStatus(set apply.Plan) apply.Result {
 	GinkgoHelper()
 	current := w.stored()
@@ -98,7 +98,7 @@ func (w *world) settle(plan func() apply.Plan) {
 	}).Should(Succeed())
 }
 
-// members are the names of all children, by kind.
+// members returns the names of all children, by kind.
 func (w *world) members(selector ...client.ListOption) []string {
 	GinkgoHelper()
 	var out []string
@@ -141,7 +141,7 @@ func (w *world) checkTracked() {
 
 var _ = Describe("A crash", func() {
 	for _, commit := range []bool{false, true} {
-		It(fmt.Sprintf("at any request leads to the same end (last request carried out: %v)", commit), func() {
+		It(fmt.Sprintf("at any request leads to the same final state (last request performed: %v)", commit), func() {
 			for n := 1; ; n++ {
 				Expect(n).To(BeNumerically("<", 100))
 				w := newWorld()
@@ -157,8 +157,8 @@ var _ = Describe("A crash", func() {
 	}
 })
 
-var _ = Describe("The owner of a pass", func() {
-	It("has the metadata that the engine wrote, so that its status can be written in the same pass", func() {
+var _ = Describe("The owner after an apply", func() {
+	It("has the metadata that the engine wrote, so that the status can be written in the same reconciliation", func() {
 		w := newWorld()
 		owner := w.stored()
 		Expect(w.engine.Apply(w.ctx, owner, configMaps(1)()).Err()).NotTo(HaveOccurred())

@@ -14,8 +14,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-var _ = Describe("A child that somebody deletes as often as it is made", func() {
-	It("is reported and left alone for longer and longer, and is made again", func() {
+var _ = Describe("A child that another client deletes after each creation, over a longer time", func() {
+	It("is reported and created again with increasing delays", func() {
 		w := newWorld()
 		plan := planOf(func() []client.Object { return []client.Object{configMap("cm", "1")} })
 		key := client.ObjectKey{Namespace: w.namespace, Name: "cm"}
@@ -32,7 +32,7 @@ var _ = Describe("A child that somebody deletes as often as it is made", func() 
 			Expect(result.Err()).NotTo(HaveOccurred())
 			made++
 			w.synced(plan)
-			w.pass(plan()) // the cache shows it
+			w.pass(plan()) // updates the cache
 			Expect(w.admin.Delete(w.ctx, configMapIn(w.namespace, "cm"))).To(Succeed())
 			Eventually(gone(w.client)).Should(BeTrue())
 		}
@@ -50,7 +50,7 @@ var _ = Describe("A child that somebody deletes as often as it is made", func() 
 		Expect(gone(w.admin)()).To(BeFalse())
 	})
 
-	It("is reported with the remedy when it is a Job that expires", func() {
+	It("is reported with a remedy if it is a Job with a TTL", func() {
 		w := newWorld()
 		seconds := int32(0)
 		plan := planOf(func() []client.Object {
@@ -70,7 +70,7 @@ var _ = Describe("A child that somebody deletes as often as it is made", func() 
 				break
 			}
 			w.synced(plan)
-			w.pass(plan()) // the cache shows it
+			w.pass(plan()) // updates the cache
 			Expect(w.admin.Get(w.ctx, key, job)).To(Succeed())
 			Expect(w.admin.Delete(w.ctx, job, client.PropagationPolicy("Background"))).To(Succeed())
 			Eventually(func() bool { return apierrors.IsNotFound(w.client.Get(w.ctx, key, &batchv1.Job{})) }).Should(BeTrue())

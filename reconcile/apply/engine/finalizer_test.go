@@ -21,8 +21,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-var _ = Describe("The finalizer", func() {
-	It("covers cluster-scoped children and other namespaces", func() {
+var _ = Describe("The finalizer of an owner", func() {
+	It("exists while there are cluster-scoped children or children in other namespaces", func() {
 		w := newWorld()
 		other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-other-"}}
 		Expect(w.admin.Create(w.ctx, other)).To(Succeed())
@@ -45,14 +45,14 @@ var _ = Describe("The finalizer", func() {
 		w.restart()
 		w.quiet(2, plan)
 
-		By("the finalizer goes with the last of them")
+		By("removing the finalizer with the last of them")
 		near := planOf(func() []client.Object { return []client.Object{configMap("near", "1")} })
 		w.converge(near)
 		Expect(w.stored().Finalizers).To(BeEmpty())
 		Expect(w.stored().Annotations).NotTo(HaveKey(applyset.NamespacesAnnotation))
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(far()), stored))).To(BeTrue())
 
-		By("deletion of the owner removes what garbage collection does not reach")
+		By("deleting children that garbage collection does not delete")
 		w.converge(plan)
 		w.restart()
 		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
@@ -64,7 +64,7 @@ var _ = Describe("The finalizer", func() {
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(w.owner), &widget.Widget{}))).To(BeTrue())
 	})
 
-	It("is named when its removal is refused", func() {
+	It("is named in the error if its removal is rejected", func() {
 		w := newWorld()
 		w.converge(planOf(func() []client.Object {
 			return []client.Object{&rbacv1.ClusterRole{ObjectMeta: meta("role-" + w.namespace)}}
@@ -88,7 +88,7 @@ var _ = Describe("The finalizer", func() {
 		Eventually(func() bool { result, _ = w.pass(apply.Plan{}); w.clock.Step(time.Minute); return result.Finalized }).Should(BeTrue())
 	})
 
-	It("waits for children that have finalizers themselves", func() {
+	It("is kept while children have finalizers", func() {
 		w := newWorld()
 		plan := planOf(func() []client.Object {
 			return []client.Object{&rbacv1.ClusterRole{ObjectMeta: meta("slow-" + w.namespace)}}
@@ -105,7 +105,7 @@ var _ = Describe("The finalizer", func() {
 		Expect(result.Finalized).To(BeTrue())
 	})
 
-	DescribeTable("goes when the caller lets go of an owner without children", func(between func(*world)) {
+	DescribeTable("is removed after Hold if the owner has no children", func(between func(*world)) {
 		w := newWorld()
 		w.converge(func() apply.Plan { return apply.Plan{Hold: true} })
 		Expect(w.stored().Finalizers).To(HaveLen(1))
@@ -115,13 +115,13 @@ var _ = Describe("The finalizer", func() {
 	},
 		Entry("in the same process", func(*world) {}),
 		Entry("after a restart", (*world).restart),
-		Entry("after a restart that held it once more", func(w *world) {
+		Entry("after a restart with another Hold", func(w *world) {
 			w.restart()
 			w.quiet(2, func() apply.Plan { return apply.Plan{Hold: true} })
 		}),
 	)
 
-	DescribeTable("does not go over what the plan of a deleted owner still names, without a hold", func(name string, plan func(ours client.Object) apply.Plan) {
+	DescribeTable("is kept without Hold while the plan of a deleted owner contains objects that need it", func(name string, plan func(ours client.Object) apply.Plan) {
 		w := newWorld()
 		other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-other-"}}
 		Expect(w.admin.Create(w.ctx, other)).To(Succeed())
@@ -160,7 +160,7 @@ var _ = Describe("The finalizer", func() {
 		Entry("a child in another namespace", "far", func(ours client.Object) (plan apply.Plan) { plan.Apply(ours); return plan }),
 	)
 
-	It("stays while the caller holds the owner", func() {
+	It("is kept while the plan has Hold", func() {
 		w := newWorld()
 		hold := func() apply.Plan { return apply.Plan{Hold: true} }
 		w.converge(hold)

@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/applyset"
 )
 
-// gone waits until the cache does not show the object any more.
+// gone waits until the cache no longer contains the object.
 func (w *world) gone(o client.Object) {
 	GinkgoHelper()
 	Eventually(func() bool {
@@ -26,7 +26,7 @@ func (w *world) gone(o client.Object) {
 	}).WithPolling(5 * time.Millisecond).Should(BeTrue())
 }
 
-// replaceOwner is kubectl replace of the owner from a file, which has no
+// replaceOwner acts like kubectl replace of the owner from a file without
 // annotations.
 func (w *world) replaceOwner() {
 	GinkgoHelper()
@@ -46,7 +46,7 @@ func (w *world) annotate(name, value string) {
 	Expect(w.admin.Update(w.ctx, o)).To(Succeed())
 }
 
-// declared tells the engine its kinds, as the builder does.
+// declared sets the declared kinds of the engine, like the builder.
 func declared(w *world) {
 	w.options.Kinds = []apply.ChildKind{
 		{GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap")},
@@ -81,7 +81,7 @@ var _ = Describe("An owner that lost its inventory", func() {
 		})
 	}
 
-	It("in a replace without annotations still prunes what leaves its plan", func() {
+	It("through a replace without annotations still prunes children that leave its plan", func() {
 		w := newWorld()
 		w.converge(with(account))
 		w.replaceOwner()
@@ -90,7 +90,7 @@ var _ = Describe("An owner that lost its inventory", func() {
 		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 
-	It("has it back before anything is pruned", func() {
+	It("has its inventory again before a child is pruned", func() {
 		w := newWorld()
 		w.converge(with(account))
 		w.replaceOwner()
@@ -112,7 +112,7 @@ var _ = Describe("An owner that lost its inventory", func() {
 	},
 		Entry("all metadata", (*world).replaceOwner, true),
 		Entry("one kind", func(w *world) { w.annotate(applyset.GroupKindsAnnotation, "ConfigMap") }, false),
-		Entry("a garbled list", func(w *world) { w.annotate(applyset.GroupKindsAnnotation, "ConfigMap,.x") }, true),
+		Entry("an invalid list", func(w *world) { w.annotate(applyset.GroupKindsAnnotation, "ConfigMap,.x") }, true),
 		Entry("an empty list", func(w *world) { w.annotate(applyset.GroupKindsAnnotation, "") }, true),
 	)
 
@@ -137,8 +137,8 @@ var _ = Describe("An owner that lost its inventory", func() {
 	})
 })
 
-var _ = Describe("A garbled inventory", func() {
-	DescribeTable("is reported, stops no repair and prunes nothing on a guess", func(name, value string) {
+var _ = Describe("An invalid inventory", func() {
+	DescribeTable("is reported, blocks prunes, and does not block repairs", func(name, value string) {
 		w := newWorld()
 		w.converge(configMaps(2))
 		w.annotate(name, value)
@@ -157,7 +157,7 @@ var _ = Describe("A garbled inventory", func() {
 		Entry("contributions without parts", "reconcilekit.dev/contributions", "nonsense"),
 	)
 
-	It("is rewritten from what is declared and found", func() {
+	It("is rewritten from the declared kinds and the existing children", func() {
 		w := newWorld(declared)
 		w.converge(configMaps(2))
 		w.annotate(applyset.GroupKindsAnnotation, "ConfigMap,.x")
@@ -170,8 +170,8 @@ var _ = Describe("A garbled inventory", func() {
 	})
 })
 
-var _ = Describe("An inventory that a tenant has written", func() {
-	It("costs a bounded number of requests in each pass, none for kinds that are not declared, and is dropped in the end", func() {
+var _ = Describe("An inventory that a tenant wrote", func() {
+	It("causes a limited number of requests, none for undeclared kinds, and is replaced eventually", func() {
 		w := newWorld(declared)
 		w.converge(configMaps(2))
 		var namespaces []string
@@ -205,7 +205,7 @@ var _ = Describe("An inventory that a tenant has written", func() {
 		Expect(w.names()).To(HaveLen(2))
 	})
 
-	It("without declared kinds is bounded too", func() {
+	It("causes a limited number of requests without declared kinds, too", func() {
 		w := newWorld(func(w *world) { w.options.LiveReads = 10 })
 		w.converge(configMaps(2))
 		w.annotate(applyset.GroupKindsAnnotation, "ConfigMap,Deployment.apps,Endpoints,Event,LimitRange,PersistentVolumeClaim,Pod,Role.rbac.authorization.k8s.io,Secret,Service,ServiceAccount,StatefulSet.apps")
@@ -217,7 +217,7 @@ var _ = Describe("An inventory that a tenant has written", func() {
 		Expect(w.stored().Annotations).To(HaveKeyWithValue(applyset.GroupKindsAnnotation, "ConfigMap"))
 	})
 
-	It("asks for no object of a kind that is not declared to give a contribution back", func() {
+	It("causes no read of an undeclared kind for the release of a contribution", func() {
 		w := newWorld(declared)
 		w.converge(configMaps(2))
 		var entries []string
@@ -233,7 +233,7 @@ var _ = Describe("An inventory that a tenant has written", func() {
 })
 
 var _ = Describe("A kind of an earlier version", func() {
-	It("that is declared nowhere is not asked for, and the owner says so, also when it is deleted", func() {
+	It("that is not declared is not listed, and a condition of the owner reports it, also during its deletion", func() {
 		w := newWorld()
 		role := func() client.Object { return &rbacv1.ClusterRole{ObjectMeta: meta("old-" + w.namespace)} }
 		w.converge(planOf(func() []client.Object { return []client.Object{configMap("a", "1"), role()} }))
@@ -246,13 +246,13 @@ var _ = Describe("A kind of an earlier version", func() {
 		Expect(result.PruneBlocked.Reason).To(Equal(apply.ReasonUnknown))
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("ClusterRole.rbac.authorization.k8s.io"))
 		Expect(w.stored().Finalizers).To(HaveLen(1))
-		By("deletion says why it waits")
+		By("reporting why the deletion waits")
 		Expect(w.admin.Delete(w.ctx, w.stored())).To(Succeed())
 		result, _ = w.pass(apply.Plan{})
 		Expect(result.Finalized).To(BeFalse())
 		Expect(result.PruneBlocked).To(HaveOccurred())
 		Expect(result.PruneBlocked.Error()).To(ContainSubstring("ClusterRole.rbac.authorization.k8s.io"))
-		By("retired, it goes with the owner")
+		By("deleting it with the owner after it is declared as retired")
 		w.options.Kinds = append(w.options.Kinds, apply.ChildKind{GVK: rbacv1.SchemeGroupVersion.WithKind("ClusterRole"), Use: apply.KindRetired})
 		w.restart()
 		Eventually(func(g Gomega) {

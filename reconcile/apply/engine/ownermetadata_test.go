@@ -42,7 +42,7 @@ var _ = Describe("The metadata of the owner", func() {
 		GinkgoHelper()
 		w.edit(w.owner, types.MergePatchType, `{"metadata":{"labels":{"theirs":"1"},"annotations":{"theirs":"1"},"finalizers":["example.com/theirs"]}}`, "kubectl-edit")
 	}
-	// change is a pass that costs one PATCH of the owner.
+	// change runs a reconciliation and expects one PATCH of the owner.
 	change := func(w *world, plan func() apply.Plan) {
 		GinkgoHelper()
 		result, sent := w.pass(plan())
@@ -53,7 +53,7 @@ var _ = Describe("The metadata of the owner", func() {
 		Expect(sent[0]).To(HaveSuffix("/widgets/site"))
 	}
 
-	// known has an owner with field managers: the API server keeps none of an object that was created empty.
+	// known creates an owner with managedFields, which the API server does not keep for an object that was created empty.
 	known := func() *world {
 		GinkgoHelper()
 		w := newWorld()
@@ -98,7 +98,7 @@ var _ = Describe("The metadata of the owner", func() {
 		Expect(w.stored().Annotations).NotTo(HaveKey(class))
 	})
 
-	It("stands beside the inventory, and a status can be written in the same pass", func() {
+	It("is kept next to the inventory, and the status can be written in the same reconciliation", func() {
 		w := known()
 		plan := func() apply.Plan {
 			p := annotated("gold", apply.Force("metadata.labels.tier"))()
@@ -123,7 +123,7 @@ var _ = Describe("The metadata of the owner", func() {
 		Expect(managers).To(ContainElements(manager+":metadata", manager+":owner"))
 	})
 
-	It("leaves what another manager has set, reports it, and takes it when forced", func() {
+	It("does not overwrite values of another manager, reports them, and takes them if forced", func() {
 		for _, how := range []struct {
 			what  string
 			write func(w *world)
@@ -156,7 +156,7 @@ var _ = Describe("The metadata of the owner", func() {
 		}
 	})
 
-	It("comes back by one write when the owner is replaced without it", func() {
+	It("is restored by one write if the owner is replaced without it", func() {
 		w := known()
 		change(w, annotated("gold"))
 		for _, restart := range []bool{false, true} {
@@ -173,7 +173,7 @@ var _ = Describe("The metadata of the owner", func() {
 		Expect(w.stored().Annotations).NotTo(HaveKey(class))
 	})
 
-	It("is found again when managedFields were wiped", func() {
+	It("is recognized after managedFields are removed", func() {
 		w := known()
 		change(w, annotated("gold"))
 		w.edit(w.owner, types.JSONPatchType, `[{"op":"replace","path":"/metadata/managedFields","value":[{}]}]`, "kubectl-edit")
@@ -183,7 +183,7 @@ var _ = Describe("The metadata of the owner", func() {
 		Expect(w.stored().Labels).NotTo(HaveKey("tier"))
 	})
 
-	It("is not written to an owner that has taken the name, or that is being deleted", func() {
+	It("is not written to a recreated owner or to one that is being deleted", func() {
 		w := known()
 		old := w.stored()
 		Expect(w.admin.Delete(w.ctx, old)).To(Succeed())
@@ -199,13 +199,13 @@ var _ = Describe("The metadata of the owner", func() {
 		foreign(w)
 		before := w.stored()
 		Expect(w.admin.Delete(w.ctx, before)).To(Succeed())
-		w.engine.Apply(w.ctx, before, annotated("gold")()) // the cache does not show the deletion yet
+		w.engine.Apply(w.ctx, before, annotated("gold")()) // the cache does not contain the deletion yet
 		Expect(w.stored().Annotations).NotTo(HaveKey(class))
 		w.quiet(1, annotated("gold"))
 		Expect(w.stored().Annotations).NotTo(HaveKey(class))
 	})
 
-	It("is not decided about with an owner from before our own write", func() {
+	It("is not compared with a cached owner that is older than the engine's write", func() {
 		w := known()
 		before := w.stored()
 		change(w, annotated("gold"))
@@ -218,7 +218,7 @@ var _ = Describe("The metadata of the owner", func() {
 		w.converge(annotated("silver"))
 	})
 
-	It("holds finalizers of the product until the deletion is done", func() {
+	It("keeps finalizers of the product until the deletion is complete", func() {
 		w := known()
 		w.converge(withFinalizer)
 		Expect(w.stored().Finalizers).To(ConsistOf("example.com/product", HavePrefix(apply.DefaultDomain)))
@@ -235,7 +235,7 @@ var _ = Describe("The metadata of the owner", func() {
 		Expect(apierrors.IsNotFound(w.admin.Get(w.ctx, client.ObjectKeyFromObject(w.owner), &widget.Widget{}))).To(BeTrue())
 	})
 
-	It("gives finalizers of the product back when they are no longer planned", func() {
+	It("removes finalizers of the product that left the plan", func() {
 		w := known()
 		w.converge(withFinalizer)
 		w.converge(annotated("gold"))
@@ -243,7 +243,7 @@ var _ = Describe("The metadata of the owner", func() {
 	})
 
 	for title, takenOver := range map[string]bool{"taken over": true, "dropped by the version that knows the manager": false} {
-		It("gives finalizers back that a former manager has, too: "+title, func() {
+		It("removes finalizers that a former manager owns, too: "+title, func() {
 			w := known()
 			w.edit(w.owner, types.MergePatchType,
 				`{"metadata":{"labels":{"tier":"gold","theirs":"1"},"annotations":{"theirs":"1"},"finalizers":["example.com/product","example.com/theirs"]}}`, "old")
@@ -264,7 +264,7 @@ var _ = Describe("The metadata of the owner", func() {
 		})
 	}
 
-	It("survives the end of the process between any two requests", func() {
+	It("is correct after the process is killed between any two requests", func() {
 		for n := range 8 {
 			for _, commit := range []bool{false, true} {
 				w := known()
@@ -278,7 +278,7 @@ var _ = Describe("The metadata of the owner", func() {
 				}
 				By(fmt.Sprintf("crash at request %d, carried out: %v: %v", n, commit, crashed.Load()))
 				if f := w.stored().Finalizers; len(f) > 1 {
-					Expect(f).NotTo(ConsistOf("example.com/theirs", "example.com/product")) // nobody would take it off
+					Expect(f).NotTo(ConsistOf("example.com/theirs", "example.com/product")) // it would never be removed
 				}
 				w.restart()
 				w.converge(annotated("silver"))
@@ -291,7 +291,7 @@ var _ = Describe("The metadata of the owner", func() {
 		}
 	})
 
-	It("is tried again after a failure, and keeps no child from being applied", func() {
+	It("is retried after a failure, and does not block children", func() {
 		w := known()
 		plan := func() apply.Plan {
 			p := annotated("gold")()
@@ -311,7 +311,7 @@ var _ = Describe("The metadata of the owner", func() {
 		w.converge(plan)
 	})
 
-	It("shows in the decisions, and what cannot be planned is refused", func() {
+	It("appears in the decisions, and metadata that cannot be planned is rejected", func() {
 		w := known()
 		decisions, err := w.engine.Diff(w.ctx, w.stored(), annotated("gold")(), engine.DiffOptions{})
 		Expect(err).NotTo(HaveOccurred())

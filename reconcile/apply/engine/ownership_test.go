@@ -12,7 +12,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// applyAs server-side applies YAML-like JSON under another manager.
+// applyAs applies JSON with server-side apply as another manager.
 func (w *world) applyAs(o client.Object, manager, patch string) {
 	GinkgoHelper()
 	o.SetNamespace(w.namespace)
@@ -33,8 +33,8 @@ func cm(value string) func() client.Object {
 	return func() client.Object { return configMap("cm", value) }
 }
 
-var _ = Describe("Field ownership", func() {
-	It("reports a field that another manager applies, and does not repeat the request", func() {
+var _ = Describe("The ownership of a field", func() {
+	It("is reported if another manager applies the field, and the request is not repeated", func() {
 		w := newWorld()
 		plan := one(cm("ours"))
 		w.converge(plan)
@@ -51,12 +51,12 @@ var _ = Describe("Field ownership", func() {
 			Expect(errors.As(result.Err(), &contested)).To(BeTrue())
 			Expect(result.RequeueAfter).NotTo(BeZero())
 		}
-		By("the other manager gives way")
+		By("stopping the other manager")
 		w.applyAs(configMap("cm", ""), "rival", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"cm"}}`)
 		w.converge(plan)
 	})
 
-	It("forces where the plan says so", func() {
+	It("is forced if the plan requires it", func() {
 		w := newWorld()
 		plan := one(cm("ours"), apply.Force("data.value"))
 		w.converge(plan)
@@ -66,7 +66,7 @@ var _ = Describe("Field ownership", func() {
 		w.converge(plan)
 	})
 
-	It("yields a seeded field to an autoscaler for good", func() {
+	It("of a seeded field passes to an autoscaler permanently", func() {
 		w := newWorld()
 		plan := one(func() client.Object { return deployment("seeded") }, apply.Seed("spec.replicas"))
 		w.converge(plan)
@@ -86,7 +86,7 @@ var _ = Describe("Field ownership", func() {
 		Expect(*stored.Spec.Replicas).To(Equal(int32(7)))
 	})
 
-	It("never sends an ignored field", func() {
+	It("of an ignored field is never claimed", func() {
 		w := newWorld()
 		plan := one(func() client.Object { return deployment("ignored") }, apply.Ignore("spec.replicas"))
 		w.converge(plan)
@@ -96,7 +96,7 @@ var _ = Describe("Field ownership", func() {
 		Expect(*stored.Spec.Replicas).To(Equal(int32(1)))
 	})
 
-	It("stops repairing a field that somebody insists on, and names both", func() {
+	It("is reported with both managers if another manager repeatedly changes the field", func() {
 		w := newWorld()
 		plan := one(cm("ours"))
 		w.converge(plan)
@@ -111,12 +111,12 @@ var _ = Describe("Field ownership", func() {
 		Expect(sum).To(BeNumerically("<=", 5))
 		Expect(contested).To(HaveOccurred())
 		Expect(contested.Fields).To(ContainElement(apply.ContestedField{Path: ".data.value", Manager: "insistent"}))
-		By("later")
+		By("repairing it after the interval")
 		w.clock.Step(10 * time.Minute)
 		w.converge(plan)
 	})
 
-	It("takes over the fields of former managers", func() {
+	It("of former managers is taken over", func() {
 		w := newWorld(func(w *world) { w.options.FormerManagers = []string{"old", "before-first-apply"} })
 		plan := one(cm("1"))
 		w.converge(plan)

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/groupkey"
 )
 
-// TestPrune has one row for each situation of a prune: which objects are deleted, and why the others are kept.
+// TestPrune checks for each situation which objects are pruned, and why the others are kept.
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -50,7 +50,7 @@ func TestPrune(t *testing.T) {
 
 	for name, tc := range map[string]struct {
 		surplus []memberObject
-		members int // how many there were
+		members int // number of existing members
 		given   func(*pruneObservation)
 		deleted []string
 		reason  apply.Reason
@@ -182,20 +182,20 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// groupOfMaps is a group, which has no object of its own.
+// groupOfMaps is a group, which is not an object.
 type groupOfMaps struct{ metav1.PartialObjectMetadata }
 
 var _ groupkey.Group = (*groupOfMaps)(nil)
 
 func (*groupOfMaps) ChildKinds() []schema.GroupVersionKind { return nil }
 
-// TestGuardOpens has one row for each sequence of plans: whether a change explains what the last one prunes.
+// TestGuardOpens checks for each sequence of plans whether a change explains the prune of the last one.
 func TestGuardOpens(t *testing.T) {
 	t.Parallel()
 	type step struct {
 		generation int64
 		inputs     string
-		identity   uint64 // which objects are planned
+		identity   uint64 // identifies the set of planned objects
 	}
 	for name, tc := range map[string]struct {
 		steps []step

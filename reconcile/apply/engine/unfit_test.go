@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
-// The API server answers an apply with an internal error when it cannot read it as an object of the kind.
+// The API server responds with an internal error to an apply that it cannot decode as the kind.
 var _ = Describe("A plan that does not fit the schema of its kind", func() {
 	settings := func(field string, value any) func() apply.Plan {
 		return func() (plan apply.Plan) {
@@ -37,7 +37,7 @@ var _ = Describe("A plan that does not fit the schema of its kind", func() {
 			return plan
 		},
 	} {
-		It(fmt.Sprintf("is a mistake of the program and not sent again at once: %s", words), func() {
+		It(fmt.Sprintf("is a program error and not sent again immediately: %s", words), func() {
 			w := newWorld()
 			result, _ := w.pass(plan())
 			found := health.Categorize(result.Err())
@@ -57,7 +57,7 @@ var _ = Describe("A plan that does not fit the schema of its kind", func() {
 		})
 	}
 
-	It("is a mistake of the spec when a list has two items with one key", func() {
+	It("is an invalid spec if a map list has two items with the same key", func() {
 		w := newWorld()
 		variables := func(names ...string) func() apply.Plan {
 			return planOf(func() []client.Object {

@@ -9,15 +9,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// panicking is a client one of whose objects cannot be decoded.
+// panicking is a client that panics for one object.
 type panicking struct{ client.Client }
 
 func (panicking) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...client.PatchOption) error {
 	panic("cannot decode " + o.GetName())
 }
 
-// A panic while several children are written is one of the pass, whose caller
-// can recover, and not of a goroutine that ends the process.
+// A panic in a goroutine that writes a child is passed to the goroutine of the
+// reconciliation, whose caller can recover. It must not end the process.
 func TestPanicOfAWorker(t *testing.T) {
 	t.Parallel()
 	plan := planOf(settings())

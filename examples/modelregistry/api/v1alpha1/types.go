@@ -94,7 +94,7 @@ type GatewayConfig struct {
 	Grpc ServerConfig `json:"grpc"`
 }
 
-// ServerConfig is a port of a gateway.
+// ServerConfig configures a port of a gateway.
 type ServerConfig struct {
 	// Port is the port of the gateway.
 	// +kubebuilder:validation:Minimum=0

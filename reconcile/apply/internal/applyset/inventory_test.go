@@ -48,18 +48,18 @@ func FuzzContributions(f *testing.F) {
 		}
 		gk, key := schema.GroupKind{Group: group, Kind: kind}, types.NamespacedName{Namespace: namespace, Name: name}
 		if _, unreadable := applyset.ParseGroupKinds(gk.String()); len(unreadable) > 0 {
-			return // no kind of any API server
+			return // not a valid kind
 		}
 		id := applyset.ObjectID{GroupKind: gk, Key: key}
 		got, unreadable := applyset.ParseContributions(applyset.FormatContributions([]applyset.ObjectID{id}))
 		if len(unreadable) > 0 || len(got) != 1 || got[0] != id {
 			t.Errorf("%v reads as %v, unreadable %q", id, got, unreadable)
 		}
-		_, _ = applyset.ParseContributions(name) // does not panic
+		_, _ = applyset.ParseContributions(name) // must not panic
 	})
 }
 
-// TestCompareKinds holds the order against that of the texts, in which an inventory is stored.
+// TestCompareKinds compares the order of kinds with the order of their stored strings.
 func TestCompareKinds(t *testing.T) {
 	t.Parallel()
 	var kinds []schema.GroupKind
@@ -77,7 +77,7 @@ func TestCompareKinds(t *testing.T) {
 	}
 }
 
-// TestCompareIDs holds the order against that of the texts, in which contributions are stored.
+// TestCompareIDs compares the order of IDs with the order of their stored strings.
 func TestCompareIDs(t *testing.T) {
 	t.Parallel()
 	var ids []applyset.ObjectID

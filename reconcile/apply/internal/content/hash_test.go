@@ -23,7 +23,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/content"
 )
 
-// The types below encode themselves, each in another way.
+// The following types implement different encoding interfaces.
 type (
 	byValue   struct{ Hidden string }
 	byPointer struct{ Hidden string }
@@ -96,8 +96,8 @@ type everything struct {
 	Zero        metav1.Time                              `json:"zero,omitempty,omitzero"`
 }
 
-// filler sets random fields to values of a small world, so that two fillings
-// are often nearly the same.
+// filler sets random fields to values of a small set, so that two fillings
+// often differ only slightly.
 type filler struct{ *rand.Rand }
 
 func pick[T any](f filler, values ...T) T { return values[f.IntN(len(values))] }
@@ -228,8 +228,8 @@ func (s sums) body(t *testing.T, x any) string {
 	return string(data)
 }
 
-// TestHashesOfDifferentBodies draws values of one type and of several, and
-// wants that no two with different bodies have one hash.
+// TestHashesOfDifferentBodies generates random values of one and of several types, and
+// checks that no two with different bodies have the same hash.
 func TestHashesOfDifferentBodies(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().YearDay())
@@ -258,7 +258,7 @@ func TestHashesOfDifferentBodies(t *testing.T) {
 	}
 }
 
-// TestHashOfOneChange changes one thing that types hide or treat specially.
+// TestHashOfOneChange checks changes of single values that Go types omit or encode specially.
 func TestHashOfOneChange(t *testing.T) {
 	t.Parallel()
 	cases := map[string][2]any{

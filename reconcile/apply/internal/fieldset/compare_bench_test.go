@@ -54,8 +54,8 @@ spec:
 status: {replicas: 3, readyReplicas: 3, observedGeneration: 1}
 `
 
-// BenchmarkCompare compares an unchanged Deployment with its plan: as this package does, with the hash of an earlier comparison, and as the
-// library of the API server does.
+// BenchmarkCompare compares an unchanged Deployment with its plan: with this package, with the hash of an earlier comparison, and with the
+// library of the API server.
 func BenchmarkCompare(b *testing.B) {
 	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)
 	intent := parse(b, plannedDeployment)

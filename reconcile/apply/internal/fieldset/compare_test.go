@@ -25,7 +25,7 @@ func parse(t testing.TB, text string) map[string]any {
 	return out
 }
 
-// differences are the paths at which live is not what intent wants.
+// differences returns the paths at which live differs from the intent.
 func differences(s fieldset.Schema, fields string, intent, live map[string]any) ([]string, error) {
 	set, err := fieldset.Parse([]byte(fields))
 	if err != nil {
@@ -42,7 +42,7 @@ func differences(s fieldset.Schema, fields string, intent, live map[string]any) 
 	return out, nil
 }
 
-// below is what is known of the kind at the path, read as unstructured or as the
+// below returns the schema at the path, of an unstructured object or of the
 // type of the sample.
 func below(t *testing.T, gvk schema.GroupVersionKind, sample any, path string) fieldset.Schema {
 	t.Helper()
@@ -124,7 +124,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// Where nothing is ours, all that is planned is different.
+// Without a managedFields entry, all planned fields differ.
 func TestDifferencesWhereNothingIsOurs(t *testing.T) {
 	t.Parallel()
 	var got []string
@@ -181,8 +181,8 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestProjectionOfWhatHoldsNothing is about objects and lists that are there
-// with nothing in them, or gone.
+// TestProjectionOfWhatHoldsNothing checks objects and lists that are
+// empty or missing.
 func TestProjectionOfWhatHoldsNothing(t *testing.T) {
 	t.Parallel()
 	h := fieldset.Hasher{Hasher: content.NewHasher(content.NewEncoder())}
@@ -204,7 +204,7 @@ func TestProjectionOfWhatHoldsNothing(t *testing.T) {
 	}
 }
 
-// Who else owns fields counts where something is in an object that is planned with nothing in it, and nowhere else.
+// Other managers matter only for fields of an object that is planned empty.
 func TestProjectionOfWhatOthersPutIn(t *testing.T) {
 	t.Parallel()
 	set, err := fieldset.Parse([]byte(`{"f:spec":{"f:m":{},"f:a":{}}}`))
@@ -252,7 +252,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// own is the Go type of a kind that no API server has.
+// own is the Go type of a custom kind.
 type own struct {
 	Spec struct {
 		Items   []item            `json:"items,omitempty"`

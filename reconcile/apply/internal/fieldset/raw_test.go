@@ -68,7 +68,7 @@ func decode(t *testing.T, text string) map[string]any {
 	return out
 }
 
-// numbers makes integers of the numbers, as content has them.
+// numbers converts the numbers to integers, as in the content of an object.
 func numbers(m map[string]any) map[string]any {
 	ports, _ := m["ports"].([]any)
 	for _, item := range ports {

@@ -14,7 +14,7 @@ import (
 
 type rule struct{ Name string }
 
-// union decodes what it knows and encodes nothing else.
+// union decodes and encodes only the fields that it declares.
 type union struct{ known map[string]string }
 
 func (u union) MarshalJSON() ([]byte, error) { return json.Marshal(u.known) }
@@ -45,7 +45,7 @@ type someKind struct {
 	Matches  []*metav1.LabelSelector `json:"matches"`
 }
 
-// What reading into a Go type of somebody's own kind may have lost proves
+// A value that decoding into a custom Go type may have dropped proves
 // nothing.
 func TestLoses(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ func FuzzFieldSet(f *testing.F) {
 		if set.FromJSON(bytes.NewReader(data)) != nil {
 			return
 		}
-		// Repeated keys are one member there and two here.
+		// Repeated keys are one member in structured-merge-diff and two here.
 		if got, want := count(parsed), set.Size(); got < want {
 			t.Errorf("%s: %d members, want at least %d", data, got, want)
 		}

@@ -27,26 +27,26 @@ func TestRecall(t *testing.T) {
 		return m
 	}
 	look := memory.Look{Intent: 7, Now: now, Deadline: time.Second}
-	t.Run("what was answered is right in its version", func(t *testing.T) {
+	t.Run("the version of a write is proven", func(t *testing.T) {
 		r := applied().Recall(object("1", "10"), look)
 		if !r.Same || !r.Proven || !r.Known || !r.Ours || r.Hidden || r.Owned == (memory.OwnedFields{}) {
 			t.Errorf("got %+v", r)
 		}
 	})
-	t.Run("an older version is hidden, for the deadline", func(t *testing.T) {
+	t.Run("an older version is stale until the deadline", func(t *testing.T) {
 		r := applied().Recall(object("1", "9"), look)
 		if !r.Hidden || !r.Proven || r.Wait != time.Second {
 			t.Errorf("got %+v", r)
 		}
 	})
-	t.Run("of another plan nothing is proven", func(t *testing.T) {
+	t.Run("another plan is not proven", func(t *testing.T) {
 		other := look
 		other.Intent = 8
 		if r := applied().Recall(object("1", "10"), other); r.Proven || r.Same || !r.Known {
 			t.Errorf("got %+v", r)
 		}
 	})
-	t.Run("of another object nothing is known, also later", func(t *testing.T) {
+	t.Run("another object is unknown", func(t *testing.T) {
 		m := applied()
 		r := m.Recall(object("2", "11"), look)
 		if r.Known || r.Ours || r.Proven || r.Owned != (memory.OwnedFields{}) {
@@ -57,7 +57,7 @@ func TestRecall(t *testing.T) {
 			t.Errorf("fields of the former object are taken for ours: %+v", r)
 		}
 	})
-	t.Run("of no object nothing is hidden but what was written", func(t *testing.T) {
+	t.Run("a missing object is stale only after a write", func(t *testing.T) {
 		if r := applied().Recall(nil, look); !r.Hidden {
 			t.Errorf("got %+v", r)
 		}

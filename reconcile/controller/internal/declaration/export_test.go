@@ -1,10 +1,10 @@
 package declaration
 
-// ImportPath cuts the package out of the name of a function.
+// ImportPath returns the package in the name of a function.
 func ImportPath(function string) string { return importPath(function) }
 
-// MaxNamespaces bounds what Observed keeps.
+// MaxNamespaces is the maximum number of namespaces in Observed.
 const MaxNamespaces = maxNamespaces
 
-// Size is the number of namespaces that are kept.
+// Size returns the number of recorded namespaces.
 func (o *Observed) Size() int { return len(o.versions) }

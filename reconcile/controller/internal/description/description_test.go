@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/description"
 )
 
-// catalogue has a kind of each purpose.
+// catalogue returns a catalogue with a kind for each purpose.
 func catalogue(t *testing.T) *declaration.Catalogue {
 	t.Helper()
 	known := runtime.NewScheme()

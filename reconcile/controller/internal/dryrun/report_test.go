@@ -27,7 +27,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/preview"
 )
 
-// filled is a manager whose cache is filled.
+// filled is a fake manager whose cache is synced.
 type filled struct {
 	manager.Manager
 	cache informertest.FakeInformers
@@ -35,7 +35,7 @@ type filled struct {
 
 func (f *filled) GetCache() cache.Cache { return &f.cache }
 
-// controllers are one of Services and a singleton, with what their passes were about, in order.
+// controllers returns a controller of Services and a singleton, and records their reconciliations in order.
 func controllers(t *testing.T, mgr manager.Manager, manifests []*unstructured.Unstructured) (all []*dryrun.Controller, ran *[]string) {
 	t.Helper()
 	ran = new([]string)

@@ -51,12 +51,12 @@ func TestEffect(t *testing.T) {
 	}
 }
 
-// nothing carries out plans in which there is nothing to do.
+// nothing is an applier of empty plans.
 type nothing struct{ pipeline.Applier }
 
 func (nothing) Apply(context.Context, client.Object, apply.Plan) apply.Result { return apply.Result{} }
 
-// world is a store with what the passes of its groups see.
+// world is a store with the members of its groups.
 type world struct {
 	*groups.World
 	queue, readers watching.Queue
@@ -106,7 +106,7 @@ func start(t *testing.T, single bool) *world {
 	return w
 }
 
-// pass runs one over the group, in which it has the members.
+// pass runs a reconciliation of the group with the members.
 func (w *world) pass(t *testing.T, key types.NamespacedName, members ...groups.Member) (published bool) {
 	t.Helper()
 	g := groups.Of(name)
@@ -125,7 +125,7 @@ func (w *world) pass(t *testing.T, key types.NamespacedName, members ...groups.M
 	return published
 }
 
-// read reads the group for an owner of the controller of the members.
+// read reads the group for an owner that is a member.
 func (w *world) read(owner, key types.NamespacedName) (*groups.Group, error) {
 	s, g := w.tracker.Begin(owner, tracking.ScopeRead), groups.Of(name)
 	defer s.End()

@@ -21,7 +21,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/multicluster"
 )
 
-// place is a cluster in memory, with a manager.
+// place is a fake cluster with a manager.
 type place struct {
 	manager.Manager
 	client client.WithWatch
@@ -36,7 +36,7 @@ func (p *place) GetCache() cache.Cache          { return p.cache }
 func (p *place) GetScheme() *runtime.Scheme     { return p.client.Scheme() }
 func (p *place) GetRESTMapper() meta.RESTMapper { return p.client.RESTMapper() }
 
-// two returns the clusters of the owners and of all else, and the manager across both.
+// two returns the cluster of the owners, the cluster of the children, and the manager for both.
 func two(t *testing.T) (owners, others *place, across *multicluster.Manager) {
 	t.Helper()
 	scheme := runtime.NewScheme()

@@ -35,7 +35,7 @@ func TestCachesWhileSetUp(t *testing.T) {
 	}
 }
 
-// counted is a cache that counts the informers that it was asked for.
+// counted is a cache that counts the requested informers.
 type counted struct {
 	cache.Cache
 
@@ -48,7 +48,7 @@ func (c *counted) GetInformer(context.Context, client.Object, ...cache.InformerG
 	return synced{}, nil
 }
 
-// synced is an informer.
+// synced is a fake informer that is synced.
 type synced struct{ cache.Informer }
 
 // HasSynced implements cache.Informer.

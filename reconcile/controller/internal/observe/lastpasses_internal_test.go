@@ -20,7 +20,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 )
 
-// reported is the report of a pass over some children.
+// reported returns the report of a reconciliation with some children.
 func reported(owner string, children int, change func(*apply.ObjectResult)) *reconcile.Report {
 	report := &reconcile.Report{Request: ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: owner}}}
 	for i := range children {
@@ -89,7 +89,7 @@ func TestRecallIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkRecall is what explanations cost a steady pass, and keep of 10,000 owners with 5 children.
+// BenchmarkRecall measures the time of explanations in steady state, and their memory for 10,000 owners with 5 children.
 func BenchmarkRecall(b *testing.B) {
 	for _, owners := range []int{1, 10_000} {
 		b.Run(fmt.Sprint(owners), func(b *testing.B) { benchmarkRecall(b, owners) })

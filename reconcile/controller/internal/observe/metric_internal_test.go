@@ -69,7 +69,7 @@ func TestMetricsAreDeclared(t *testing.T) {
 	}
 }
 
-// descriptions is a registry that only lists what it gets.
+// descriptions is a registry that only records the registered collectors.
 type descriptions struct{ list []string }
 
 func (d *descriptions) Register(c prometheus.Collector) error {

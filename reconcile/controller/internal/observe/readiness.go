@@ -157,7 +157,7 @@ func (c *Caches) note(s *syncing) source.SyncingSource {
 	return s
 }
 
-// Start implements source.SyncingSource. The manager has started its cache before.
+// Start implements source.SyncingSource. The manager starts its caches first.
 func (s *syncing) Start(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	s.begun.Store(true)
 	return s.SyncingSource.Start(ctx, queue)

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/queue"
 )
 
-// request returns the request of an owner that is written as namespace/name.
+// request parses an owner in the form namespace/name.
 func request(owner string) ctrl.Request {
 	namespace, name, _ := strings.Cut(owner, "/")
 	return ctrl.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
@@ -28,7 +28,7 @@ func newQueue() priorityqueue.PriorityQueue[ctrl.Request] {
 	return queue.New("", limiter).(priorityqueue.PriorityQueue[ctrl.Request])
 }
 
-// added are owners that are added with the same options.
+// added is a list of owners that are added with the same options.
 type added struct {
 	priorityqueue.AddOpts
 	owners []string

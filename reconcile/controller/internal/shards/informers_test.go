@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/shards"
 )
 
-// pages is an API server that answers with one object a page.
+// pages is a fake API server that returns one object per page.
 type pages struct {
 	count   int
 	asked   []metav1.ListOptions

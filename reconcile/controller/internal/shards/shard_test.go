@@ -13,8 +13,8 @@ func TestCheck(t *testing.T) {
 	for _, tc := range []struct {
 		shard *shards.Shard
 		group bool
-		want  string // of the error, empty for none
-		part  bool   // the informer selects a part of the owners
+		want  string // part of the error; empty means no error
+		part  bool   // whether the informer selects only some owners
 	}{
 		{shard: nil},
 		{shard: &shards.Shard{Name: "1", Count: 2}, part: true},

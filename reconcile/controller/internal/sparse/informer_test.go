@@ -42,7 +42,7 @@ func newStore(t *testing.T) *store {
 	return s
 }
 
-// run starts the informer, and links it as a watch does.
+// run starts the informer with a watch.
 func (s *store) run(h toolscache.ResourceEventHandler) {
 	s.t.Helper()
 	go s.RunWithContext(s.t.Context())
@@ -57,7 +57,7 @@ func (s *store) run(h toolscache.ResourceEventHandler) {
 	s.eventually(registered.HasSynced)
 }
 
-// fixed is a cache of one informer.
+// fixed is a cache with one informer.
 type fixed struct {
 	cache.Cache
 	informer cache.Informer
@@ -76,7 +76,7 @@ func (s *store) eventually(is func() bool) {
 	}
 }
 
-// read returns the data of a Secret as the cache has it, and the error of the read.
+// read returns the data of a Secret in the cache, or the error of the read.
 func (s *store) read(name string) (string, *sparse.MetadataOnlyError) {
 	s.t.Helper()
 	item, exists, err := s.GetIndexer().GetByKey("shop/" + name)
@@ -109,7 +109,7 @@ func secret(name, version, value string) *corev1.Secret {
 
 var nobody = toolscache.ResourceEventHandlerFuncs{} //nolint:gochecknoglobals // a constant
 
-func TestWhatIsOursIsWhole(t *testing.T) {
+func TestChildrenKeepTheirContent(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	ours := secret("ours", "5", "whole")
@@ -145,7 +145,7 @@ func TestWhatIsOursIsWhole(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadIsKeptAsLongAsItIsReadAndNoLonger(t *testing.T) {
+func TestReadObjectsKeepTheirContentWhileTheyAreRead(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	s.source.Add(secret("theirs", "5", "one"))
@@ -174,7 +174,7 @@ func TestWhatIsReadIsKeptAsLongAsItIsReadAndNoLonger(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadLiveIsNeverOlderThanTheCache(t *testing.T) {
+func TestLiveReadsAreNotOlderThanTheCache(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	s.wanted.Store(true)
@@ -252,7 +252,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-func TestEventsOfOthersHaveTheirMetadata(t *testing.T) {
+func TestEventsOfForeignObjectsHaveMetadata(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	theirs := secret("theirs", "", "one")
@@ -267,7 +267,7 @@ func TestEventsOfOthersHaveTheirMetadata(t *testing.T) {
 	}
 }
 
-func TestWhoeverDoesNotKnowKeepsAllWhole(t *testing.T) {
+func TestUnknownUsersKeepAllContent(t *testing.T) {
 	t.Parallel()
 	byType := toolscache.Indexers{"field:type": func(o any) ([]string, error) { return []string{string(o.(*corev1.Secret).Type)}, nil }}
 	for name, add := range map[string]func(*store) error{
@@ -297,7 +297,7 @@ func TestWhoeverDoesNotKnowKeepsAllWhole(t *testing.T) {
 	}
 }
 
-func TestOneReadsLiveAtATime(t *testing.T) {
+func TestLiveReadsAreNotConcurrent(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	s.source.Add(secret("theirs", "5", "one"))

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestWhatIsDeletedIsGivenBack(t *testing.T) {
+func TestDeletedObjectsAreReleased(t *testing.T) {
 	t.Parallel()
 	i := NewInformer(source.NewFakeControllerSource(), &corev1.Secret{}, 0, toolscache.Indexers{},
 		corev1.SchemeGroupVersion.WithKind("Secret"), Ours{Has: func(metav1.Object) bool { return false }})

@@ -36,7 +36,7 @@ func TestReduceKeepsWhatIdentifies(t *testing.T) {
 
 func TestReduceIsSmall(t *testing.T) {
 	t.Parallel()
-	const most = 64 // and the name; 50,000 objects of others may take half of what 1,000 owners with their children do
+	const most = 64 // bytes in addition to the name, so that 50,000 foreign objects need half the memory of 1,000 owners with children
 	if got := unsafe.Sizeof(metadataOnly{}); got > most {
 		t.Errorf("an object of others takes %d bytes, want at most %d", got, most)
 	}

@@ -10,7 +10,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// oneSecret is a handler that looks at one object.
+// oneSecret is a handler for one object.
 type oneSecret struct {
 	name string
 
@@ -41,7 +41,7 @@ func (o *oneSecret) has(events ...string) bool {
 	return slices.Equal(o.got, events)
 }
 
-func TestAHandlerOfOneObjectKeepsThatOneWhole(t *testing.T) {
+func TestHandlerOfOneObjectKeepsItsContent(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	settings := &oneSecret{name: "settings"}

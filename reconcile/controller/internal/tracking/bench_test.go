@@ -44,7 +44,7 @@ func BenchmarkMemory(b *testing.B) {
 	b.Run("shared", measure(func(string) string { return "shared" }))
 }
 
-// BenchmarkPass is what a pass that reads ten things again costs in the tracker.
+// BenchmarkPass measures the tracker in a reconciliation that repeats ten reads.
 func BenchmarkPass(b *testing.B) {
 	tracker := tracking.Fixture(nil)
 	names := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}

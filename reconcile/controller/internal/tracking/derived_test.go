@@ -13,7 +13,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/derived"
 )
 
-// named is the name of a value.
+// named is a derived value with a name.
 type named string
 
 func (n named) String() string { return string(n) }

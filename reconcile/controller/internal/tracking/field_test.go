@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
-// fieldReaders returns a tracker of owners that each list by a value of a field of their own, half of them in all
+// fieldReaders returns a tracker of owners that each list by a different value of a field, half of them in all
 // namespaces, and counts the calls of the extractor.
 func fieldReaders(owners int) (tracker *tracking.Passes, calls *int) {
 	calls = new(int)

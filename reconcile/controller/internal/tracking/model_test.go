@@ -18,7 +18,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracking"
 )
 
-// modelRead is a read as the model of TestModel remembers it.
+// modelRead is a read in the model of TestModel.
 type modelRead struct{ get, namespace, labels, fields string }
 
 func (r modelRead) concerns(t *testing.T, o client.Object) bool {
@@ -44,7 +44,7 @@ func (r modelRead) concerns(t *testing.T, o client.Object) bool {
 // coloursOf is an index function of several values.
 func coloursOf(o client.Object) []string { return strings.Fields(o.GetAnnotations()["colours"]) }
 
-// TestModel runs random passes against a model that remembers the reads of each owner as they are.
+// TestModel compares the tracker with a simple model in random reconciliations.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))

@@ -180,7 +180,7 @@ func TestConcerned(t *testing.T) {
 	}
 }
 
-// TestConcernedOnce reads one object in many ways: its event still concerns the owner once.
+// TestConcernedOnce checks that the event of an object that an owner reads in several ways enqueues the owner once.
 func TestConcernedOnce(t *testing.T) {
 	t.Parallel()
 	tracker := tracking.Fixture(nil)
@@ -196,7 +196,7 @@ func TestConcernedOnce(t *testing.T) {
 	}
 }
 
-// TestPass follows what is remembered through passes: during one the old and the new, afterwards the new.
+// TestPass checks that the tracker uses the old and the new reads during a reconciliation, and the new ones afterwards.
 func TestPass(t *testing.T) {
 	t.Parallel()
 	tracker := tracking.Fixture(nil)

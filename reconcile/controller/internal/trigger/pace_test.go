@@ -10,7 +10,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/trigger"
 )
 
-// TestPace starts passes at times (in seconds) and shows how long each is deferred.
+// TestPace starts reconciliations at times (in seconds) and checks how long each is deferred.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	type start struct {

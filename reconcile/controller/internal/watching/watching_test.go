@@ -43,7 +43,7 @@ func newQueue() queue {
 	return workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
 }
 
-// drained returns what is in the queue, each once.
+// drained returns the requests in the queue.
 func drained(q queue) (names []string) {
 	for q.Len() > 0 {
 		request, _ := q.Get()

@@ -21,7 +21,7 @@ func (w *Wire) Unread(gvk schema.GroupVersionKind, what string) {
 	w.gaps = append(w.gaps, Gap{GVK: gvk, What: what, Pass: w.pass, sent: len(w.sent)})
 }
 
-// Gaps returns these reads, except those after which the pass has read the kind without the cache.
+// Gaps returns the reads that Unread recorded, except for kinds that the reconciliation read from the API server afterwards.
 func (w *Wire) Gaps() []Gap {
 	w.mu.Lock()
 	defer w.mu.Unlock()
