@@ -151,8 +151,7 @@ func TestRouteOverHTTP(t *testing.T) {
 }
 
 // TestForeignCredentials checks that the Secret of a generated database is planned if it is missing or owned by the
-// registry, and not if it
-// has another or no owner.
+// registry, and not if it has another or no owner.
 func TestForeignCredentials(t *testing.T) {
 	t.Parallel()
 	name := v1beta1.CredentialsName("r")
