@@ -52,7 +52,7 @@ check: ## Format, vet, lint and test one package and what imports it directly, w
 CASES ?= 100000
 
 .PHONY: prove
-prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, SEQUENCE=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), plant defects in the examples, and run every case of Converge and every recorded one, some hours
+prove: ## Search for a wrong "unchanged" of the apply engine (CASES=100000, SEED=n, SEQUENCE=n to repeat one), an hour or less, for templates that exceed their limits, half an hour (FUZZTIME=10m), apply published manifests as plans (MANIFESTS=folder), plant defects in the examples, and run every case of Converge and every recorded one, some hours
 	@hack/prove.sh "$(CASES)" "$(SEED)" "$(SEQUENCE)"
 
 .PHONY: lint

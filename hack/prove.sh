@@ -3,7 +3,10 @@
 # apply engine reports as unchanged although an apply would change it. With a
 # sequence, only that sequence of events runs. Prints its progress, and counts at
 # the end. Without a sequence, it then fuzzes templates and YAML streams, each for
-# FUZZTIME (10m); an input that exceeds its limits fails. Then it plants defects
+# FUZZTIME (10m); an input that exceeds its limits fails. It applies published
+# manifests (MANIFESTS=folder with PROJECT-RELEASE.yaml, else small ones of our
+# own) and the Helm charts of the examples as plans: restarts, an edit of each
+# field, upgrades, removal. Then it plants defects
 # in the examples, of which the tests must find at least nine in ten, and runs
 # the fault cases on both API servers of the test kit, every case of Converge,
 # every recorded case, and the tests with many owners.
@@ -29,6 +32,15 @@ fuzz ./routing/pathtemplate FuzzBudget
 fuzz ./manifests FuzzObjects
 fuzz ./manifests FuzzTexts
 fuzz ./manifests FuzzRender
+
+if [ -n "${MANIFESTS:-}" ]; then
+	MANIFESTS=$(realpath "$MANIFESTS")
+	export MANIFESTS
+fi
+echo "prove: published manifests as plans, of ${MANIFESTS:-internal/releases/testdata}, a minute for each project"
+go test -count=1 -timeout 12h -v -run '^TestReleases$' ./internal/releases
+echo "prove: the Helm charts of the examples as plans, some minutes"
+(cd hack/chart && CHARTS=all go test -count=1 -timeout 12h -v -run '^TestReleases$' .)
 
 for product in aim maas modelmesh trustyai; do
 	echo "prove: planted defects in $product, some minutes"
