@@ -2,8 +2,9 @@
 # prove.sh CASES SEED SEQUENCE: search on a real API server for a child that the
 # apply engine reports as unchanged although an apply would change it. With a
 # sequence, only that sequence of events runs. Prints its progress, and counts at
-# the end. Without a sequence, it then fuzzes templates and YAML streams, each for
-# FUZZTIME (10m); an input that exceeds its limits fails. It applies published
+# the end. Without a sequence, it then changes SWITCH_CASES plans (10000) and
+# compares each child with a new one, and fuzzes templates and YAML streams, each
+# for FUZZTIME (10m); an input that exceeds its limits fails. It applies published
 # manifests (MANIFESTS=folder with PROJECT-RELEASE.yaml, else small ones of our
 # own) and the Helm charts of the examples as plans: restarts, an edit of each
 # field, upgrades, removal. Then it plants defects
@@ -24,6 +25,8 @@ echo "prove: $cases cases${seed:+, seed $seed}${sequence:+, sequence $sequence}"
 go test -count=1 -timeout 12h -v -run TestUnchangedIsTrue ./internal/oracle
 
 [ -z "$sequence" ] || exit 0
+echo "prove: ${SWITCH_CASES:=10000} pairs of plans"
+SWITCH_CASES=$SWITCH_CASES go test -count=1 -timeout 12h -v -run TestSwitchedIsAsNew ./internal/oracle
 fuzz() {
 	echo "prove: $2 for ${FUZZTIME:-10m}"
 	go test -run '^$' -fuzz "^$2\$" -fuzztime "${FUZZTIME:-10m}" "$1"

@@ -9,6 +9,9 @@
 // counts as unchanged. Defaults that the server sets in place of an emptied list or object are allowed. A seed may belong to others
 // entirely or partially.
 //
+// [Oracle.Switch] searches for children that differ from new ones: it applies one plan and then another one, and compares the child with
+// one that is created from the second plan.
+//
 // All random values come from a seed, and a sequence is a function of the seed and its number. The sequence controls the cache, which lags only
 // on request.
 package oracle

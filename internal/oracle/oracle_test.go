@@ -26,7 +26,7 @@ import (
 // Environment variables of a search. hack/prove.sh sets them.
 const (
 	envCases    = "ORACLE_CASES"    // number of cases
-	envSeed     = "ORACLE_SEED"     // seed; the default is that of the day
+	envSeed     = "ORACLE_SEED"     // seed; the default is that of the day, or of the test
 	envSequence = "ORACLE_SEQUENCE" // the only sequence to run
 	envKeep     = "ORACLE_KEEP"     // continue after a failure
 )
@@ -45,7 +45,8 @@ func number(name string, otherwise int) int {
 }
 
 func TestUnchangedIsTrue(t *testing.T) {
-	o, _, seed := open(t)
+	now := time.Now().UTC()
+	o, _, seed := open(t, now.Year()*10000+int(now.Month())*100+now.Day())
 	search := &search{t: t, oracle: o, cases: number(envCases, sampleCases), started: time.Now()}
 	if os.Getenv(envCases) == "" {
 		search.most = sampleTime
@@ -63,8 +64,8 @@ func TestUnchangedIsTrue(t *testing.T) {
 	t.Logf("seed %d, %s\n%s", seed, time.Since(search.started).Round(time.Second), o.Tally)
 }
 
-// open starts an API server and opens an oracle on it, with the seed of the environment.
-func open(t *testing.T) (o *oracle.Oracle, config *rest.Config, seed int) {
+// open starts an API server and opens an oracle on it, with the seed of the environment or the given one.
+func open(t *testing.T, otherwise int) (o *oracle.Oracle, config *rest.Config, seed int) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("searches for a minute")
@@ -76,8 +77,7 @@ func open(t *testing.T) (o *oracle.Oracle, config *rest.Config, seed int) {
 		t.Skip("KUBEBUILDER_ASSETS is not set; run make assets")
 	}
 	log.SetLogger(logr.Discard())
-	now := time.Now().UTC()
-	seed = number(envSeed, now.Year()*10000+int(now.Month())*100+now.Day())
+	seed = number(envSeed, otherwise)
 	t.Logf("seed %d", seed)
 	config = start(t)
 	o, err := oracle.Open(t.Context(), config, uint64(seed))

@@ -254,7 +254,7 @@ func (s *switching) remove() {
 	if client.IgnoreNotFound(s.oracle.client.Delete(s.ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground))) == nil && s.kind.gvk.Kind == "PersistentVolumeClaim" {
 		_ = s.oracle.client.Patch(s.ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 	}
-	for range 100 { // a definition goes after its objects
+	for range 1000 { // a definition goes after its objects
 		if apierrors.IsNotFound(s.oracle.client.Get(s.ctx, s.key(), o)) {
 			return
 		}
@@ -288,7 +288,7 @@ func (s *switching) judge(result apply.Result, quiet bool, changed, fresh map[st
 			return // another client owns it
 		}
 		text := strings.ReplaceAll("."+strings.Join(path, "."), ".[", "[")
-		if why := knownDifference(kind, s.origin, text); why != "" {
+		if why := knownDifference(kind, s.origin, text, have); why != "" {
 			outcome = "differs: " + why
 			return
 		}

@@ -21,11 +21,15 @@ type known struct {
 //nolint:gochecknoglobals // a table
 var knownDifferences = []known{
 	{"Job", "", regexp.MustCompile(`^\.metadata\.labels\.(batch\.kubernetes\.io/)?(controller-uid|job-name)$`), "labels that the API server copies from the Pod template of a Job without labels"},
-	{"Service", adopted, regexp.MustCompile(`[nN]odePort$`), "node ports of a Service whose type another client set"},
 	{"Job", "", regexp.MustCompile(`^\.spec\.completions$`), "completions of a Job, which the API server chose for the first plan and does not change"},
+	{"Service", "", regexp.MustCompile(`^\.spec\.ipFamil(ies|yPolicy)$`), "IP families of a Service, which the API server chose for the first plan and does not change"},
+	{"Service", adopted, regexp.MustCompile(`[nN]odePort$|^\.spec\.clusterIPs?`), "addresses and ports of a Service whose type another client set"},
 }
 
-func knownDifference(kind, origin, path string) string {
+func knownDifference(kind, origin, path string, have any) string {
+	if origin == adopted && have == nil {
+		return "defaults that do not go with a field of another client"
+	}
 	for _, k := range knownDifferences {
 		if k.kind == kind && (k.origin == "" || k.origin == origin) && k.path.MatchString(path) {
 			return k.why
@@ -38,7 +42,7 @@ func knownDifference(kind, origin, path string) string {
 //
 //nolint:gochecknoglobals // a table
 var knownRefusals = []struct{ text, why string }{
-	{"field is immutable", "immutable"},
+	{"is immutable", "immutable"},
 	{"may not change once set", "immutable"},
 	{"may not be set to 'None' for", "immutable"},
 	{"may not be changed in an update", "immutable"},
@@ -54,7 +58,7 @@ func knownRefusal(origin string, err error) string {
 			return k.why
 		}
 	}
-	if origin == adopted && strings.Contains(text, `of "`+someone+`"`) {
+	if origin == adopted {
 		return "fields of another client"
 	}
 	return ""

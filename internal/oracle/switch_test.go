@@ -16,12 +16,15 @@ const (
 	envSwitchPair  = "SWITCH_PAIR"  // the only pair to run
 )
 
-// A plain test run ends after switchSample pairs, or after sampleTime on a busy machine.
-const switchSample = 600
+// A plain test run has the seed 1, and ends after switchSample pairs, or after sampleTime on a busy machine.
+const (
+	switchSample = 600
+	switchSeed   = 1
+)
 
 // TestSwitchedIsAsNew searches for a change of a plan after which the child differs from one that is created from the new plan.
 func TestSwitchedIsAsNew(t *testing.T) {
-	o, config, seed := open(t)
+	o, config, seed := open(t, switchSeed)
 	if err := o.OpenSwitches(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}

@@ -99,11 +99,12 @@ func renewDefaults(p *pass, c *child, answer client.Object) error {
 	return reportKept(p, c, kept)
 }
 
-// follow takes the fields over and applies again. It removes empty lists itself, because an apply leaves them.
+// follow takes the fields over and applies again. It removes empty lists and objects itself, because an apply leaves
+// them.
 func (r *renewal) follow(p *pass, c *child, answer client.Object, take unowned) error {
 	var empty []fieldset.Place
 	for i := range take.places {
-		if list, ok := take.places[i].Value.([]any); ok && len(list) == 0 {
+		if isHollow(take.places[i].Value) {
 			empty = append(empty, take.places[i])
 		}
 	}

@@ -36,10 +36,29 @@ var allocatedPorts = []string{"nodePort", "healthCheckNodePort"}
 
 // isAllocated reports whether the cluster has allocated the value of a field that a new object has, too, or has not.
 func isAllocated(name string, value any, isFresh bool) bool {
-	if list, ok := value.([]any); ok && len(list) == 1 {
+	if list, ok := value.([]any); ok && len(list) > 0 {
 		value = list[0]
 	}
+	if isHollow(value) {
+		return false
+	}
 	return slices.Contains(allocatedFields, name) && value != "None" || slices.Contains(allocatedPorts, name) && isFresh
+}
+
+// isHollow reports whether the value is an empty list or object, or an object of such values.
+func isHollow(value any) bool {
+	switch x := value.(type) {
+	case []any:
+		return len(x) == 0
+	case map[string]any:
+		for _, below := range x {
+			if !isHollow(below) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // unowned are the fields without a manager, as in fieldsV1.
