@@ -67,7 +67,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestErrors: Errors returns the log lines of level error that follow the given position.
+// TestErrors checks that Errors returns the log lines of level error after the given position.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	var log process.Log

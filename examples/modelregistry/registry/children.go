@@ -66,7 +66,7 @@ type facts struct {
 	ServingCertificate bool
 	// Annotations of the registry are copied to its Service.
 	Annotations map[string]string
-	// OpenShift reports that the cluster has routes; Users that it has groups.
+	// OpenShift reports whether the cluster has the kind Route, Users whether it has the kind Group.
 	OpenShift, Users bool
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestConversionKeepsTheHub: what is read and written by the older version is the same afterwards, explicit zeroes and fields that it
-// does not know included.
+// TestConversionKeepsTheHub checks that a read and a write in the older version keep the object, including explicit zeroes and fields
+// that exist only in v1.
 func TestConversionKeepsTheHub(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -45,7 +45,7 @@ func TestConversionKeepsTheHub(t *testing.T) {
 	}
 }
 
-// TestHubOfTheOlderVersion: one that was never anything else serves all tenants, and another exporter replaces the one that v1 had.
+// TestHubOfTheOlderVersion checks that a hub that was created in the older version serves all tenants, and that its exporter replaces that of v1.
 func TestHubOfTheOlderVersion(t *testing.T) {
 	t.Parallel()
 	var hub v1.EvalHub

@@ -9,8 +9,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestConversionKeepsObservedGenerations: a spec that is written in the older version does not have the status of before say that it
-// is about the new generation.
+// TestConversionKeepsObservedGenerations checks that a write of the spec in the older version does not change the observed generation
+// of the stored status.
 func TestConversionKeepsObservedGenerations(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]map[string]any{
@@ -40,7 +40,7 @@ func TestConversionKeepsObservedGenerations(t *testing.T) {
 	}
 }
 
-// TestStatusOfTheOlderVersion: one that was never anything else is about the generation that the object has.
+// TestStatusOfTheOlderVersion checks that the status of an object that was created in the older version belongs to its current generation.
 func TestStatusOfTheOlderVersion(t *testing.T) {
 	t.Parallel()
 	older, hub := &v1alpha1.TrustyAIService{}, &v1.TrustyAIService{}

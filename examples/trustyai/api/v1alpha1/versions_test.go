@@ -15,8 +15,8 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/api/v1alpha1"
 )
 
-// TestConversionKeepsEveryField: each optional field that the schema of a version knows survives the other version: alone and with
-// all others, with a value and with an explicit false, 0, [] or {}.
+// TestConversionKeepsEveryField checks that each optional field of a schema survives a conversion to the other version and back: alone and
+// with all others, with a value and with an explicit false, 0, [] or {}.
 func TestConversionKeepsEveryField(t *testing.T) {
 	t.Parallel()
 	for file, kind := range map[string]struct {
