@@ -288,7 +288,7 @@ func (s *switching) judge(result apply.Result, quiet bool, changed, fresh map[st
 			return // another client owns it
 		}
 		text := strings.ReplaceAll("."+strings.Join(path, "."), ".[", "[")
-		if why := knownDifference(kind, s.origin, text, have); why != "" {
+		if why := knownDifference(kind, s.origin, text, have, want); why != "" {
 			outcome = "differs: " + why
 			return
 		}

@@ -26,7 +26,10 @@ var knownDifferences = []known{
 	{"Service", adopted, regexp.MustCompile(`[nN]odePort$|^\.spec\.clusterIPs?`), "addresses and ports of a Service whose type another client set"},
 }
 
-func knownDifference(kind, origin, path string, have any) string {
+func knownDifference(kind, origin, path string, have, want any) string {
+	if want == nil && isEmpty(have) {
+		return "an empty list that leaves the plan and that no field manager owns"
+	}
 	if origin == adopted && have == nil {
 		return "defaults that do not go with a field of another client"
 	}
@@ -36,6 +39,22 @@ func knownDifference(kind, origin, path string, have any) string {
 		}
 	}
 	return ""
+}
+
+// isEmpty reports whether the value is an empty list, or an object of such values.
+func isEmpty(value any) bool {
+	switch x := value.(type) {
+	case []any:
+		return len(x) == 0
+	case map[string]any:
+		for _, below := range x {
+			if !isEmpty(below) {
+				return false
+			}
+		}
+		return len(x) > 0
+	}
+	return false
 }
 
 // knownRefusals maps a part of an error to why the change is reported and not made.
@@ -58,8 +77,11 @@ func knownRefusal(origin string, err error) string {
 			return k.why
 		}
 	}
-	if origin == adopted {
+	switch {
+	case origin == adopted:
 		return "fields of another client"
+	case origin == former && (strings.Contains(text, `must be of type object: "null"`) || strings.HasSuffix(text, "Required value")):
+		return "an object of a former manager that the plan empties"
 	}
 	return ""
 }

@@ -48,9 +48,14 @@ func createDryRun(p *pass, c *child) (map[string]any, error) {
 // mayLeaveFields reports whether the write that the result describes has changed an existing object so that fields of an earlier plan can
 // be left.
 func mayLeaveFields(c *child) bool {
+	if c.result.Outcome != apply.OutcomeUpdated || c.result.Err != nil {
+		return false
+	}
 	switch c.result.Reason {
-	case apply.ReasonPlanChanged, apply.ReasonDiffers, apply.ReasonDrift, apply.ReasonFormerManager:
-		return c.result.Outcome == apply.OutcomeUpdated && c.result.Err == nil
+	case apply.ReasonPlanChanged, apply.ReasonDiffers, apply.ReasonFormerManager:
+		return true
+	case apply.ReasonDrift:
+		return c.recall.Failure != nil // the plan was not reached before
 	}
 	return false
 }
