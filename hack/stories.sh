@@ -38,7 +38,7 @@ hack/monitoring ; TestAlerts/(CacheNotSynced|CacheStale) ; a kind cannot be list
 hack/monitoring ; TestAlerts/CertificateExpires ; the certificate of the webhooks expires ; alert CertificateExpires
 reconcile/operator ; TestVoidCredentials ; the credentials of a running operator become invalid ; last line of the log
 reconcile/operator ; TestOwnersKindDeleted ; the CRD of the owners is deleted ; alert OwnersGone, metric
-reconcile/controller ; TestOnAPIServer 'the conversion of a kind, whose webhook is away' ; a conversion webhook is down ; condition, event, log, metric
+reconcile/controller ; TestOnAPIServer 'unavailable conversion webhook' ; a conversion webhook is down ; condition, event, log, metric
 reconcile/operator ; TestUninstalled ; owners are deleted after the operator was uninstalled ; finalizer with the name of the controller
 END
 }
