@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"reflect"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,6 +31,34 @@ func (s *sequence) leavesAlone(c *child, before map[string]any, sent []string) {
 			return
 		}
 	}
+}
+
+// noteRestored notes whether the object was just restored. The engine knows nothing of a new object.
+func (c *child) noteRestored(description string) {
+	c.unproven = ""
+	if !strings.HasPrefix(description, restored) || c.live == nil {
+		return
+	}
+	c.lost = nil
+	if c.mode != apply.Contribute && c.mode != apply.Once {
+		c.unproven = versionOf(c.live)
+	}
+}
+
+// leavesRestored checks that a pass has not changed an object that was restored without the proof that the engine made it, until the plan or
+// another client does.
+func (s *sequence) leavesRestored(c *child) {
+	if c.unproven == "" || s.broken != "" {
+		return
+	}
+	if c.live == nil || versionOf(c.live) != c.unproven {
+		s.fail("restored object", c.key.Name+" was changed or deleted without a proof", "live: "+full(c.live))
+	}
+}
+
+// versionOf returns the resourceVersion of an object; empty if there is none.
+func versionOf(o map[string]any) string {
+	return (&unstructured.Unstructured{Object: o}).GetResourceVersion()
 }
 
 // withoutMarks returns the object without the marks of a child, which are kept even on an object that is created once: the label of the
@@ -148,7 +177,12 @@ func (s *sequence) addNeighbour() error {
 	o.SetGroupVersionKind(c.kind.gvk)
 	o.SetNamespace(c.key.Namespace)
 	o.SetName(s.owner.Name + "-neighbour")
-	o.SetLabels((&unstructured.Unstructured{Object: c.live}).GetLabels())
+	marked := &unstructured.Unstructured{Object: c.live}
+	o.SetLabels(marked.GetLabels())
+	forged := s.random.IntN(2) == 0
+	if forged {
+		o.SetOwnerReferences(marked.GetOwnerReferences())
+	}
 	if err := s.oracle.client.Create(s.ctx, o, client.FieldOwner("neighbour")); err != nil {
 		return fmt.Errorf("create a neighbour: %w", err)
 	}
@@ -160,7 +194,7 @@ func (s *sequence) addNeighbour() error {
 		}
 	}
 	s.client.cache.show(c.kind.gvk, s.neighbour.key, shown)
-	s.record("   a %s of another controller has the labels of %s", c.kind.gvk.Kind, c.key.Name)
+	s.record("   a %s of another controller has the labels of %s, and its references: %t", c.kind.gvk.Kind, c.key.Name, forged)
 	return nil
 }
 

@@ -24,6 +24,8 @@ type child struct {
 	theirs map[string]any
 	// live is the stored object; nil if there is none.
 	live map[string]any
+	// unproven is the resourceVersion of an object that was restored without the proof that the engine made it; empty otherwise.
+	unproven string
 	// checked reports that nothing has changed since the last comparison with a dry run.
 	checked bool
 	// lost are the fields that only the engine owned when managedFields were lost, by path; nil if they were not lost, or if the engine

@@ -44,6 +44,7 @@ func writers() []writer {
 		{"removed label", 1, removeMetadata("labels")},
 		{"removed owner reference", 1, removeMetadata("ownerReferences")},
 		{"delete", 1, remove},
+		{restored, 1, restore},
 	}
 }
 
@@ -328,6 +329,26 @@ func remove(ctx context.Context, c client.Client, _ *rand.Rand, _ *Kind, live ma
 		return "nothing", nil // it remains until a controller removes its protection
 	}
 	return "it", c.Delete(ctx, identity(live), client.PropagationPolicy(metav1.DeletePropagationBackground))
+}
+
+// restored is the write of a tool that restores an object from a backup.
+const restored = "restored from a backup"
+
+// restore replaces the object by one with the same content and labels, a new UID, and neither owner references nor our managedFields.
+func restore(ctx context.Context, c client.Client, r *rand.Rand, k *Kind, live map[string]any, by string) (string, error) {
+	backup := &unstructured.Unstructured{Object: content(live)}
+	backup.SetGroupVersionKind(k.gvk)
+	backup.SetName(identity(live).GetName())
+	backup.SetNamespace(identity(live).GetNamespace())
+	dry := backup.DeepCopy()
+	dry.SetName(backup.GetName() + "-dry")
+	if err := c.Create(ctx, dry, client.DryRunAll); err != nil {
+		return "", err // the server accepts no object with these values
+	}
+	if description, err := remove(ctx, c, r, k, live, by); err != nil || description == "nothing" {
+		return description, err
+	}
+	return "with a new UID", c.Create(ctx, backup, client.FieldOwner("backup"))
 }
 
 func patch(ctx context.Context, c client.Client, live map[string]any, form types.PatchType, body any, by string) error {

@@ -58,6 +58,7 @@ func (s *sequence) pass() (apply.Result, []string, error) {
 			}
 		}
 		s.leavesAlone(c, before[i], sent)
+		s.leavesRestored(c)
 		switch result.Objects[i].Outcome {
 		case outcomeUnchanged:
 			s.countWrite(c, before[i], sent)

@@ -129,6 +129,7 @@ func (s *sequence) foreign(i int, c *child) error {
 		if s.transform == nil || !s.strips && !cut { // a shortened entry of other managers may contain fields that were removed from ours
 			c.noteLost(before, wasChecked, cut)
 		}
+		c.noteRestored(description)
 		if cut && s.random.IntN(2) == 0 { // before a pass owns them again
 			s.leaveOutLost(i, c)
 		}
@@ -213,7 +214,7 @@ func (s *sequence) settled(c *child, result apply.Result) error {
 	if c.now.same(c.accepted) {
 		if c.live != nil && s.random.IntN(2) == 0 {
 			s.record("   a user deletes the object")
-			c.checked, c.lost = false, nil
+			c.checked, c.lost, c.unproven = false, nil, ""
 			s.remove(c)
 			return s.refresh(c)
 		}

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -10,13 +12,17 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/reconcilekit/reconcilekit/internal/widget"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 )
 
@@ -157,3 +163,108 @@ var _ = Describe("An operator that was written with CreateOrUpdate", func() {
 		Expect(lines).To(BeEmpty(), "once is enough")
 	})
 })
+
+// recordedBefore writes an owner and its children with the marks and field managers of the first versions, as literal text: a change of these
+// forms needs a migration.
+func (a *attempt) recordedBefore() {
+	GinkgoHelper()
+	sum := sha256.Sum256([]byte("tracked." + a.namespace + ".Widget.test.reconcilekit.dev"))
+	set := "applyset-" + base64.RawURLEncoding.EncodeToString(sum[:]) + "-v1"
+	uid := string(a.owner.UID)
+	reference := `"ownerReferences":[{"apiVersion":"test.reconcilekit.dev/v1","kind":"Widget","name":"tracked","uid":"` + uid + `","controller":true,"blockOwnerDeletion":true}]`
+	label := `"labels":{"applyset.kubernetes.io/part-of":"` + set + `"}`
+	Expect(a.admin.Patch(a.ctx, a.stored(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{
+		"finalizers":["reconcilekit.dev/apply-test"],"labels":{"applyset.kubernetes.io/id":"`+set+`"},"annotations":{
+		"applyset.kubernetes.io/tooling":"apply-test/v1",
+		"applyset.kubernetes.io/contains-group-kinds":"ClusterRole.rbac.authorization.k8s.io,ConfigMap,Secret",
+		"applyset.kubernetes.io/additional-namespaces":"`+a.far+`",
+		"reconcilekit.dev/contributions":"ConfigMap/`+a.namespace+`/shared,ConfigMap/`+a.namespace+`/target"}}}`)),
+		client.FieldOwner("apply-test:owner"))).To(Succeed())
+	a.create(a.in(a.namespace, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "target"}, Data: map[string]string{"theirs": "1"}}))
+	for _, one := range []struct{ by, namespace, kind, name, marks, data string }{
+		{"apply-test", a.namespace, "ConfigMap", "near", label + "," + reference, `{"value":"1"}`},
+		{"apply-test", a.far, "ConfigMap", "far", label, `{"value":"1"}`},
+		{"apply-test", "", "ClusterRole", a.role("own").GetName(), label, ""},
+		{"apply-test:" + uid, a.namespace, "ConfigMap", "shared", `"annotations":{"reconcilekit.dev/shared":"true"}`, `{"ours":"1"}`},
+		{"apply-test:" + uid, a.namespace, "ConfigMap", "target", "", `{"ours":"1"}`},
+	} {
+		o := &unstructured.Unstructured{}
+		o.SetKind(one.kind)
+		if o.SetAPIVersion("v1"); one.kind == "ClusterRole" {
+			o.SetAPIVersion("rbac.authorization.k8s.io/v1")
+		}
+		o.SetNamespace(one.namespace)
+		o.SetName(one.name)
+		body := `{"apiVersion":"` + o.GetAPIVersion() + `","kind":"` + one.kind + `","metadata":{"name":"` + one.name + `"`
+		if one.marks != "" {
+			body += "," + one.marks
+		}
+		if body += "}"; one.data != "" {
+			body += `,"data":` + one.data
+		}
+		Expect(a.admin.Patch(a.ctx, o, client.RawPatch(types.ApplyPatchType, []byte(body+"}")), client.FieldOwner(one.by))).To(Succeed())
+	}
+	yes := true
+	Expect(a.admin.Create(a.ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+		Namespace: a.namespace, Name: "once", Labels: map[string]string{"applyset.kubernetes.io/part-of": set},
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: "test.reconcilekit.dev/v1", Kind: "Widget", Name: "tracked", UID: a.owner.UID, Controller: &yes, BlockOwnerDeletion: &yes,
+		}},
+	}, Data: map[string][]byte{"password": []byte("first")}}, client.FieldOwner("apply-test"))).To(Succeed())
+}
+
+var _ = DescribeTable("Records of the first versions are read, and nothing is lost", func(end func(a *attempt)) {
+	w := newWorld(declared)
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "apply-far-"}}
+	Expect(w.admin.Create(w.ctx, ns)).To(Succeed())
+	a := &attempt{world: w, far: ns.Name}
+	a.stop()
+	a.owner = &widget.Widget{ObjectMeta: metav1.ObjectMeta{Name: "tracked", Namespace: w.namespace}, Spec: widget.Spec{Message: "x"}}
+	a.create(a.owner)
+	a.recordedBefore()
+	a.start()
+	plain := func(namespace, name, key string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{key: "1"}}
+	}
+	plan := func() apply.Plan {
+		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: a.role("own").GetName()}}
+		p := planned(plain("", "near", "value"), plain(a.far, "far", "value"), role)
+		p.Apply(&corev1.Secret{ObjectMeta: meta("once"), StringData: map[string]string{"password": "second"}}, apply.Once)
+		p.Apply(plain("", "shared", "ours"), apply.Shared)
+		p.Contribute(plain("", "target", "ours"))
+		return p
+	}
+	a.synced(plan)
+	a.syncedObject(a.stored())
+	for range 3 {
+		result, sent := a.pass(plan())
+		Expect(result.Err()).NotTo(HaveOccurred())
+		Expect(result.PruneBlocked).NotTo(HaveOccurred())
+		for _, o := range result.Objects {
+			Expect(o.Outcome).To(Equal(apply.OutcomeUnchanged), "%s %s %s %v", o.GVK.Kind, o.Key, o.Reason, o.Fields)
+		}
+		Expect(writes(sent)).To(BeEmpty())
+	}
+	end(a)
+	for _, o := range []client.Object{a.role("own"), a.in(a.far, configMap("far", "")), a.in(a.namespace, configMap("shared", ""))} {
+		Expect(a.exists(o)).To(BeFalse(), o.GetName())
+	}
+	target := a.in(a.namespace, configMap("target", ""))
+	Expect(a.exists(target)).To(BeTrue())
+	Expect(target.(*corev1.ConfigMap).Data).To(Equal(map[string]string{"theirs": "1"}))
+},
+	Entry("when everything leaves the plan", func(a *attempt) {
+		a.touchSpec()
+		a.converge(func() apply.Plan { return apply.Plan{} })
+		Expect(a.names()).NotTo(ContainElement("near"))
+		Expect(a.stored().Finalizers).To(BeEmpty())
+		Expect(a.stored().Annotations).To(BeEmpty())
+	}),
+	Entry("when the owner is deleted", func(a *attempt) {
+		Expect(a.admin.Delete(a.ctx, a.stored())).To(Succeed())
+		Eventually(func() error {
+			a.finalizing(1)
+			return a.admin.Get(a.ctx, client.ObjectKeyFromObject(a.owner), &widget.Widget{})
+		}).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
+	}),
+)
