@@ -33,8 +33,8 @@ const (
 	adopted = "adopted" // another client created it; the engine adopts it with the first plan
 )
 
-// someone is the client that creates the objects that the engine adopts.
-const someone = "someone"
+// creator is the client that creates the objects that the engine adopts.
+const creator = "creator"
 
 // pair is a change from one plan of an object to another one.
 type pair struct {
@@ -146,7 +146,7 @@ func (s *switching) begin() (bool, error) {
 		if err != nil {
 			return false, nil //nolint:nilerr // as above
 		}
-		by := someone
+		by := creator
 		if s.origin == former {
 			by = formerManager
 			if err := controllerutil.SetControllerReference(s.owner, o, s.oracle.client.Scheme()); err != nil {
