@@ -65,7 +65,8 @@ func (a *previewing) run(ctx context.Context, o *owner) error {
 	if err != nil {
 		return err
 	}
-	text, err := running.preview(ctx, clients, &forwarding{config: config}, o, token, a.form, manifest)
+	query := url.Values{"kind": {o.kind.GroupKind().String()}, "namespace": {o.namespace}, "name": {o.name}, "output": {a.form}}
+	text, err := running.preview(ctx, clients, &forwarding{config: config}, query, token, manifest)
 	if err != nil {
 		return err
 	}
@@ -127,13 +128,12 @@ func (a *previewing) read() ([]byte, error) {
 
 // preview asks the processes of the operator until one previews the owner.
 func (o *operator) preview(
-	ctx context.Context, clients kubernetes.Interface, forwards *forwarding, owner *owner, token, form string, manifest []byte,
+	ctx context.Context, clients kubernetes.Interface, forwards *forwarding, query url.Values, token string, manifest []byte,
 ) (string, error) {
 	pods, err := clients.CoreV1().Pods(o.namespace).List(ctx, metav1.ListOptions{LabelSelector: o.selector})
 	if err != nil {
 		return "", fmt.Errorf("list the Pods of operator %s: %w", o, err)
 	}
-	query := url.Values{"kind": {owner.kind.GroupKind().String()}, "namespace": {owner.namespace}, "name": {owner.name}, "output": {form}}
 	failed := []error{}
 	for i := range pods.Items {
 		pod := &pods.Items[i]

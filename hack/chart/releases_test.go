@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/reconcilekit/reconcilekit/internal/releases"
 	"helm.sh/helm/v4/pkg/chart/common"
 	commonutil "helm.sh/helm/v4/pkg/chart/common/util"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-
-	"github.com/reconcilekit/reconcilekit/internal/releases"
 )
 
 // envCharts selects the charts of TestReleases: "all" is the charts of all examples. Default that of quickstart.

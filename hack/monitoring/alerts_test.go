@@ -127,7 +127,8 @@ func TestAlerts(t *testing.T) {
 		"OwnersGone": {
 			{
 				"the CRD was deleted", "reconcilekit_owners{ID,controller=\"c\",condition=\"Ready\",status=\"True\"} 7x5 _x60\nreconcilekit_cache_synced{ID,controller=\"c\",kind=\"Widget\"} 1x60",
-				12 * time.Minute, []string{`{controller="c"}`},
+				12 * time.Minute,
+				[]string{`{controller="c"}`},
 			},
 			{
 				"the process restarts", "reconcilekit_owners{ID,controller=\"c\",condition=\"Ready\",status=\"True\"} 7x5 _x60\nreconcilekit_cache_synced{ID,controller=\"c\",kind=\"Widget\"} 1x5 0x60",

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -142,19 +143,8 @@ func (s *switching) begin() (bool, error) {
 		}
 	}
 	if s.origin != planned {
-		o, err := s.object(s.a)
-		if err != nil {
-			return false, nil //nolint:nilerr // as above
-		}
-		by := creator
-		if s.origin == former {
-			by = formerManager
-			if err := controllerutil.SetControllerReference(s.owner, o, s.oracle.client.Scheme()); err != nil {
-				return false, fmt.Errorf("oracle: %w", err)
-			}
-		}
-		if err := s.oracle.client.Create(s.ctx, o, client.FieldOwner(by)); err != nil {
-			return false, nil //nolint:nilerr // as above: a dry run does not check every port
+		if s.create() != nil {
+			return false, nil // as above: a dry run does not check every port
 		}
 		if _, err := s.read(); err != nil || s.origin == former {
 			return err == nil, err
@@ -162,6 +152,19 @@ func (s *switching) begin() (bool, error) {
 	}
 	result, quiet := s.settle(s.a, s.adoption())
 	return quiet && result.Err() == nil, nil
+}
+
+// create creates the object of the first plan as the former manager, or as a client that does not know the engine.
+func (s *switching) create() error {
+	o, err := s.object(s.a)
+	by := creator
+	if s.origin == former && err == nil {
+		by, err = formerManager, controllerutil.SetControllerReference(s.owner, o, s.oracle.client.Scheme())
+	}
+	if err != nil {
+		return fmt.Errorf("oracle: %w", err)
+	}
+	return s.oracle.client.Create(s.ctx, o, client.FieldOwner(by))
 }
 
 func (p *pair) adoption() apply.Adoption {
@@ -254,12 +257,10 @@ func (s *switching) remove() {
 	if client.IgnoreNotFound(s.oracle.client.Delete(s.ctx, o, client.PropagationPolicy(metav1.DeletePropagationBackground))) == nil && s.kind.gvk.Kind == "PersistentVolumeClaim" {
 		_ = s.oracle.client.Patch(s.ctx, o, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 	}
-	for range 1000 { // a definition goes after its objects
-		if apierrors.IsNotFound(s.oracle.client.Get(s.ctx, s.key(), o)) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	const every, most = 20 * time.Millisecond, 20 * time.Second // a definition goes after its objects
+	_ = wait.PollUntilContextTimeout(s.ctx, every, most, true, func(ctx context.Context) (bool, error) {
+		return apierrors.IsNotFound(s.oracle.client.Get(ctx, s.key(), o)), nil
+	})
 }
 
 // judge returns the differences that are not known.

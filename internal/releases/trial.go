@@ -426,7 +426,10 @@ func (t *trial) remove(before map[object]*metav1.PartialObjectMetadata) error {
 		}
 		t.clock.Step(max(result.RequeueAfter, time.Second))
 		if len(sent) == 0 {
-			time.Sleep(pause)
+			select {
+			case <-t.ctx.Done():
+			case <-time.After(pause):
+			}
 		}
 	}
 	if !finalized {

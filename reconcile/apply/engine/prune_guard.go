@@ -5,9 +5,10 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/reconcilekit/reconcilekit/reconcile/apply"
 	"github.com/reconcilekit/reconcilekit/reconcile/apply/internal/memory"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // replacedWithin is the maximum age difference for a planned member that is younger than the surplus members and still counts as older than

@@ -160,26 +160,7 @@ func writeChild(p *pass, c *child) {
 		return
 	}
 	defer noteNamespace(p, c)
-	var err error
-	switch c.action {
-	case actionNone:
-		return
-	case actionCreate:
-		err = createChild(p, c)
-	case actionMigrate:
-		var right bool
-		if right, err = migrateManagers(p, c); err == nil && !right {
-			if err = applyMigrated(p, c); isCurable(err) {
-				err = applyAgain(p, c) // as an object that was migrated before
-			}
-		}
-	case actionApply:
-		err = patchChild(p, c)
-	case actionRemove:
-		err = removeFields(p, c)
-	case actionMark:
-		err = markChild(p, c)
-	}
+	err := carryOutAction(p, c)
 	if c.action == actionRemove && apierrors.IsInvalid(err) {
 		c.memory.ForgetProof()
 		failWithBackoff(p, c, apply.OutcomeFailed, err) // another object would not help
@@ -202,6 +183,31 @@ func writeChild(p *pass, c *child) {
 	if err != nil {
 		handleRefusal(p, c, err)
 	}
+}
+
+// carryOutAction sends the request of one child.
+func carryOutAction(p *pass, c *child) error {
+	switch c.action {
+	case actionCreate:
+		return createChild(p, c)
+	case actionMigrate:
+		right, err := migrateManagers(p, c)
+		if err != nil || right {
+			return err
+		}
+		if err = applyMigrated(p, c); isCurable(err) {
+			err = applyAgain(p, c) // as an object that was migrated before
+		}
+		return err
+	case actionApply:
+		return patchChild(p, c)
+	case actionRemove:
+		return removeFields(p, c)
+	case actionMark:
+		return markChild(p, c)
+	case actionNone:
+	}
+	return nil
 }
 
 // createChild creates a child in the mode Once with a POST, which never changes an existing object.

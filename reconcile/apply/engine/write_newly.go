@@ -51,13 +51,10 @@ func mayLeaveFields(c *child) bool {
 	if c.result.Outcome != apply.OutcomeUpdated || c.result.Err != nil {
 		return false
 	}
-	switch c.result.Reason {
-	case apply.ReasonPlanChanged, apply.ReasonDiffers, apply.ReasonFormerManager:
-		return true
-	case apply.ReasonDrift:
+	if c.result.Reason == apply.ReasonDrift {
 		return c.recall.Failure != nil // the plan was not reached before
 	}
-	return false
+	return slices.Contains([]apply.Reason{apply.ReasonPlanChanged, apply.ReasonDiffers, apply.ReasonFormerManager}, c.result.Reason)
 }
 
 // renewDefaults runs after an apply that has changed an existing object. It takes over the fields that no manager owns and that a new
