@@ -1,6 +1,7 @@
 package health
 
 // State is the health of a component, or of an owner. Empty means unset; see [Component.GetState].
+// The values are [Ready], [Progressing], [Starting], [Pending], [Degraded], [NotAvailable] and [Failed].
 type State string
 
 // The states, from best to worst.
