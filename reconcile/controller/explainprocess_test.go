@@ -68,6 +68,18 @@ var _ = Describe("An explanation by a process that does not reconcile the owner"
 		Expect(explained(ctx, b, newWidget(namespace, "none"))().String()).To(ContainSubstring("ask the processes of the other shards"))
 	})
 
+	It("names the namespace that the process does not watch", func(ctx context.Context) {
+		watched, other := env.Namespace(GinkgoTB()), env.Namespace(GinkgoTB())
+		b := controller.New("elsewhere", &probe{}).Options(settings()).Build()
+		runs{}.start(watched, func(mgr manager.Manager) error { return b.SetupWithManager(mgr) })
+		mine, w := newWidget(watched, "mine"), newWidget(other, "w")
+		Expect(admin().Create(ctx, mine)).To(Succeed())
+		Expect(admin().Create(ctx, w)).To(Succeed())
+		Eventually(func() string { return explained(ctx, b, mine)().State() }).WithTimeout(soon).Should(Equal("Ready"))
+		Expect(explained(ctx, b, w)().String()).To(And(
+			ContainSubstring("not found"), ContainSubstring("does not watch the namespace %q: check its flag -namespaces", other)))
+	})
+
 	It("names the caches that are not synced, for one owner and for the list of owners", func() {
 		namespace, address := env.Namespace(GinkgoTB()), freeAddress()
 		account := env.Rights(GinkgoTB(), nil) // the list of widgets is forbidden

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/reconcilekit/reconcilekit/conditions"
+	"github.com/reconcilekit/reconcilekit/health"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/dataflow"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/declaration"
 	"github.com/reconcilekit/reconcilekit/reconcile/controller/internal/tracked"
@@ -19,6 +20,9 @@ import (
 	"github.com/reconcilekit/reconcilekit/reconcile/explain"
 	"github.com/reconcilekit/reconcilekit/reconcile/internal/pipeline"
 )
+
+// notWatched is the reason that package health gives to a read in a namespace that the cache does not cover.
+const notWatched = "NamespaceNotWatched"
 
 // groups are owners that are not objects.
 type groups interface {
@@ -57,6 +61,10 @@ func (e *Explainer) Explain(ctx context.Context, key types.NamespacedName) (expl
 		return out, nil
 	}
 	owner, err := e.owner(ctx, kind, key)
+	if err != nil && health.Categorize(err).Reason == notWatched {
+		out.Waits = fmt.Sprintf("this process does not watch the namespace %q: check its flag -namespaces", key.Namespace)
+		return out, nil
+	}
 	if err != nil {
 		return out, fmt.Errorf("explain %s: %w", ObjectName(kind.Kind, key), err)
 	}
