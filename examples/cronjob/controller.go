@@ -27,7 +27,7 @@ const (
 	mostMissed = 100
 )
 
-type pass = reconcile.ReconcileContext[*v1.CronJob]
+type rcontext = reconcile.ReconcileContext[*v1.CronJob]
 
 // observed contains the Jobs of a CronJob by state, and the time of the last one.
 type observed struct {
@@ -52,7 +52,7 @@ func declare(options controller.Options) *controller.Controller {
 }
 
 // FetchRemoteState lists the Jobs. It also uses the stored time of the last start, because its Job may be deleted.
-func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) observed {
+func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc rcontext) observed {
 	o := observed{last: rc.Object.Status.LastScheduleTime}
 	o.jobs = reconcile.FetchChildren[*batchv1.Job](ctx, r, rc.Object, &batchv1.JobList{})
 	for _, job := range o.jobs.Value {
@@ -91,7 +91,7 @@ func dueTime(job *batchv1.Job) *metav1.Time {
 }
 
 // PlanResources deletes the oldest finished Jobs, and adds the Job that is due.
-func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, _ error) {
+func (reconciler) PlanResources(_ context.Context, rc rcontext, o observed) (plan reconcile.PlanResult, _ error) {
 	spec := rc.Object.Spec
 	trim(&plan, rc.Object, o.succeeded, spec.SuccessfulJobsHistoryLimit)
 	trim(&plan, rc.Object, o.failed, spec.FailedJobsHistoryLimit)

@@ -19,7 +19,7 @@ func backups() *controller.Controller {
 		Owns(&cronjob.CronJob{}, controller.Inspector(inspectBackup)).Build()
 }
 
-// inspectBackup reports a CronJob as ready when it has created a Job. A CronJob has no conditions.
+// inspectBackup reports a CronJob of examples/cronjob, which has no conditions, as ready when it has created a Job.
 func inspectBackup(backup *cronjob.CronJob) health.Component {
 	if backup.Status.LastScheduleTime == nil {
 		return health.Component{State: health.Pending, Reason: "NoBackup", Message: "no backup yet: the first one runs at night"}
@@ -28,7 +28,7 @@ func inspectBackup(backup *cronjob.CronJob) health.Component {
 }
 
 // planBackup plans the CronJob.
-func planBackup(_ context.Context, rc pass) (plan reconcile.PlanResult, _ error) {
+func planBackup(_ context.Context, rc rcontext) (plan reconcile.PlanResult, _ error) {
 	run := job(rc.Object, "backup", rc.Object.Spec.Text)
 	plan.Apply(&cronjob.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: rc.Object.Namespace, Name: rc.Object.Name},

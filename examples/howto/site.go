@@ -28,7 +28,7 @@ const most = 1 << 10
 // announcement sends a text to subscribers once.
 var announcement = runonce.Run[*batchv1.Job]{Annotation: "website.example.com/announced"}
 
-type pass = reconcile.ReconcileContext[*v1.Website]
+type rcontext = reconcile.ReconcileContext[*v1.Website]
 
 // observed is the observed state of a website.
 type observed struct {
@@ -60,7 +60,7 @@ func websites() *controller.Controller {
 
 // FetchRemoteState reads the account (with a new password if there is none), the volume, and the backup of a website that is being
 // deleted.
-func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (o observed) {
+func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc rcontext) (o observed) {
 	o.site = rc.Object
 	o.account = secrets.Fetch(ctx, r, named(rc.Object, "account"), secrets.Keys{
 		"username": secrets.Literal("editor"),
@@ -84,7 +84,7 @@ func (o observed) GetComponentHealth(context.Context) []health.Component {
 }
 
 // PlanResources lists the desired objects.
-func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, err error) {
+func (reconciler) PlanResources(_ context.Context, rc rcontext, o observed) (plan reconcile.PlanResult, err error) {
 	site := rc.Object
 	if n := len(site.Spec.Text); n > most {
 		return plan, health.NewError(health.InvalidSpec, "TextTooLong",
@@ -123,7 +123,7 @@ func announcementKey(site *v1.Website) string {
 }
 
 // Finalize runs a backup before the website is deleted. In a namespace that is being deleted nothing can be created.
-func (reconciler) Finalize(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, err error) {
+func (reconciler) Finalize(_ context.Context, rc rcontext, o observed) (plan reconcile.PlanResult, err error) {
 	if err := errors.Join(o.backup.Failure(), o.home.Failure()); err != nil {
 		return plan, err
 	}

@@ -92,7 +92,7 @@ func TestConverges(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	t.Parallel()
 	site := &v1.Website{Spec: v1.WebsiteSpec{Text: strings.Repeat("x", most+1)}}
-	_, err := reconciler{}.PlanResources(t.Context(), pass{Object: site}, observed{})
+	_, err := reconciler{}.PlanResources(t.Context(), rcontext{Object: site}, observed{})
 	var found *health.Error
 	if !errors.As(err, &found) || found.Category != health.InvalidSpec || !strings.Contains(found.Error(), "spec.text has 1025 bytes") {
 		t.Errorf("got %v, want an error about spec.text", err)

@@ -13,7 +13,7 @@ import (
 	v1 "github.com/reconcilekit/reconcilekit/examples/quickstart/api/v1"
 )
 
-type pass = reconcile.ReconcileContext[*v1.Website]
+type rcontext = reconcile.ReconcileContext[*v1.Website]
 
 // observed is empty, because the plan depends only on the Website.
 type observed struct{}
@@ -24,10 +24,12 @@ type after struct{}
 var _ reconcile.Reconciler[*v1.Website, observed, observed] = after{}
 
 // FetchRemoteState reads nothing.
-func (after) FetchRemoteState(context.Context, reconcile.Reader, pass) observed { return observed{} }
+func (after) FetchRemoteState(context.Context, reconcile.Reader, rcontext) observed {
+	return observed{}
+}
 
 // PlanResources plans the children under their existing names.
-func (after) PlanResources(_ context.Context, rc pass, _ observed) (plan reconcile.PlanResult, _ error) {
+func (after) PlanResources(_ context.Context, rc rcontext, _ observed) (plan reconcile.PlanResult, _ error) {
 	site, labels := rc.Object, map[string]string{"website": rc.Object.Name}
 	named := metav1.ObjectMeta{Namespace: site.Namespace, Name: site.Name}
 	plan.Apply(&corev1.ConfigMap{ObjectMeta: named, Data: map[string]string{"index.html": site.Spec.Text}})

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-type pass = reconcile.ReconcileContext[*v1.Website]
+type rcontext = reconcile.ReconcileContext[*v1.Website]
 
 // observed is the observed state of the member.
 type observed struct {
@@ -30,7 +30,7 @@ var _ reconcile.Reconciler[*v1.Website, observed, observed] = reconciler{}
 func served(site *v1.Website) bool { return site.Spec.Replicas == nil || *site.Spec.Replicas > 0 }
 
 // FetchRemoteState reads the Deployment from the member, like every kind except Website.
-func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) observed {
+func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc rcontext) observed {
 	out := observed{served: served(rc.Object)}
 	if out.served {
 		out.deployment = reconcile.Fetch(ctx, r, client.ObjectKeyFromObject(rc.Object), &appsv1.Deployment{})
@@ -47,7 +47,7 @@ func (o observed) GetComponentHealth(context.Context) []health.Component {
 }
 
 // PlanResources lists the desired objects in the member. An owner reference would refer to an object that does not exist there.
-func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, _ error) {
+func (reconciler) PlanResources(_ context.Context, rc rcontext, o observed) (plan reconcile.PlanResult, _ error) {
 	site := rc.Object
 	meta := metav1.ObjectMeta{Name: site.Name, Namespace: site.Namespace}
 	labels := map[string]string{"website": site.Name}

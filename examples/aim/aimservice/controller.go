@@ -79,7 +79,7 @@ func imageOf(spec aimv1alpha1.AIMModelSpec) []string { return []string{strings.T
 // ServiceReconciler implements the phases of AIMService. The zero value works.
 type ServiceReconciler struct{}
 
-type pass = reconcile.ReconcileContext[*aimv1alpha1.AIMService]
+type rcontext = reconcile.ReconcileContext[*aimv1alpha1.AIMService]
 
 // ServiceFetchResult contains the objects that were read for a service.
 type ServiceFetchResult struct {
@@ -104,7 +104,7 @@ type ServiceFetchResult struct {
 }
 
 // FetchRemoteState reads the inputs of the plan.
-func (*ServiceReconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (f ServiceFetchResult) {
+func (*ServiceReconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc rcontext) (f ServiceFetchResult) {
 	service := rc.Object
 	f.isvcName, f.isvcNameErr = GenerateInferenceServiceName(service.Name, service.Namespace)
 	f.caches = reconcile.FetchList(ctx, r, &aimv1alpha1.AIMTemplateCacheList{}, client.InNamespace(service.Namespace))
@@ -170,7 +170,7 @@ func (f *ServiceFetchResult) fetchRoute(ctx context.Context, r reconcile.Reader,
 }
 
 // PlanResources lists the children of the service.
-func (*ServiceReconciler) PlanResources(_ context.Context, _ pass, obs ServiceObservation) (plan reconcile.PlanResult, _ error) {
+func (*ServiceReconciler) PlanResources(_ context.Context, _ rcontext, obs ServiceObservation) (plan reconcile.PlanResult, _ error) {
 	if obs.newModel != nil {
 		plan.Apply(obs.newModel, apply.Retained)
 	}
@@ -209,7 +209,7 @@ func (obs ServiceObservation) planCache(plan *reconcile.PlanResult) {
 
 // Finalize deletes the caches that were created for the service, are not ready, and have no other user. The children are deleted
 // with their owner.
-func (*ServiceReconciler) Finalize(_ context.Context, rc pass, fetched ServiceFetchResult) (plan reconcile.PlanResult, _ error) {
+func (*ServiceReconciler) Finalize(_ context.Context, rc rcontext, fetched ServiceFetchResult) (plan reconcile.PlanResult, _ error) {
 	for _, cache := range fetched.abandoned(rc.Object) {
 		plan.Delete(&cache, apply.MatchResourceVersion())
 	}

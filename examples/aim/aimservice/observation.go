@@ -37,7 +37,7 @@ type ServiceObservation struct {
 }
 
 // ComposeState selects the objects that the service uses.
-func (*ServiceReconciler) ComposeState(_ context.Context, rc pass, fetched ServiceFetchResult) ServiceObservation {
+func (*ServiceReconciler) ComposeState(_ context.Context, rc rcontext, fetched ServiceFetchResult) ServiceObservation {
 	obs := ServiceObservation{
 		ServiceFetchResult: fetched, service: rc.Object, template: fetched.templates.resolved(),
 		model: fetched.models.resolved(), newModel: fetched.models.newModel(rc.Object),

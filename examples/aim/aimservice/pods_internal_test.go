@@ -318,7 +318,7 @@ spec:
 				cache := aCache("c", func(c *aimv1alpha1.AIMTemplateCache) { read(t, test.cache, c) })
 				f.caches.Value.Items = append(f.caches.Value.Items, cache)
 			}
-			r, rc := &ServiceReconciler{}, pass{Object: service}
+			r, rc := &ServiceReconciler{}, rcontext{Object: service}
 			plan, err := r.PlanResources(t.Context(), rc, r.ComposeState(t.Context(), rc, f))
 			if err != nil {
 				t.Fatal(err)

@@ -24,7 +24,7 @@ import (
 )
 
 type (
-	pass      = reconcile.ReconcileContext[*v1beta1.GrafanaDashboard]
+	rcontext  = reconcile.ReconcileContext[*v1beta1.GrafanaDashboard]
 	resources = remote.Resources[dashboard, stored]
 	model     = map[string]any
 )
@@ -91,7 +91,7 @@ func clean(m model) model {
 }
 
 // FetchRemoteState reads the model, its folder, the selected instances and the dashboard in them.
-func (d reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (o observed) {
+func (d reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc rcontext) (o observed) {
 	spec, text := rc.Object.Spec, rc.Object.Spec.JSON
 	at := func(name string) client.ObjectKey {
 		return client.ObjectKey{Namespace: rc.Object.Namespace, Name: name}
@@ -155,7 +155,7 @@ func inspectFolder(folder *v1beta1.GrafanaFolder) health.Component {
 }
 
 // PlanResources plans the dashboard in each instance.
-func (d reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, _ error) {
+func (d reconciler) PlanResources(_ context.Context, rc rcontext, o observed) (plan reconcile.PlanResult, _ error) {
 	if o.err != nil || o.config.HasError() {
 		return plan, o.err
 	}
@@ -164,7 +164,7 @@ func (d reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan 
 }
 
 // ObserveApply takes the results of the instances.
-func (d reconciler) ObserveApply(_ context.Context, _ pass, o observed, outcome reconcile.ApplyOutcome) observed {
+func (d reconciler) ObserveApply(_ context.Context, _ rcontext, o observed, outcome reconcile.ApplyOutcome) observed {
 	o.instances = d.dashboards.Applied(o.instances, outcome)
 	return o
 }

@@ -17,7 +17,7 @@ import (
 )
 
 type (
-	pass      = reconcile.ReconcileContext[*v1beta1.GrafanaFolder]
+	rcontext  = reconcile.ReconcileContext[*v1beta1.GrafanaFolder]
 	resources = remote.Resources[folder, folder]
 )
 
@@ -63,14 +63,14 @@ func put(ctx context.Context, c remote.Client, uid string, spec folder) error {
 }
 
 // FetchRemoteState reads the selected instances and the folder in them.
-func (f reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (o observed) {
+func (f reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc rcontext) (o observed) {
 	o.instances = remote.Select(ctx, r, rc.Object.Namespace, rc.Object.Spec.GrafanaCommonSpec)
 	f.folders.Observe(ctx, r, o.instances, rc.Object.FolderUID())
 	return o
 }
 
 // PlanResources plans the folder in each instance.
-func (f reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, _ error) {
+func (f reconciler) PlanResources(_ context.Context, rc rcontext, o observed) (plan reconcile.PlanResult, _ error) {
 	uid := rc.Object.FolderUID()
 	spec := folder{UID: uid, Title: cmp.Or(rc.Object.Spec.Title, rc.Object.Name)}
 	f.folders.Plan(&plan, o.instances, uid, spec, rc.Object.Spec.GrafanaCommonSpec)
@@ -78,7 +78,7 @@ func (f reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan 
 }
 
 // ObserveApply takes the results of the instances.
-func (f reconciler) ObserveApply(_ context.Context, _ pass, o observed, outcome reconcile.ApplyOutcome) observed {
+func (f reconciler) ObserveApply(_ context.Context, _ rcontext, o observed, outcome reconcile.ApplyOutcome) observed {
 	o.instances = f.folders.Applied(o.instances, outcome)
 	return o
 }

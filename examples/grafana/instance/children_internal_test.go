@@ -109,7 +109,7 @@ func TestPlan(t *testing.T) {
 			o := observed{admin: reconcile.FetchResult[map[string][]byte]{Value: map[string][]byte{
 				v1beta1.AdminUserKey: []byte("admin"), v1beta1.AdminPasswordKey: []byte("secret"),
 			}}}
-			plan, err := reconciler{}.PlanResources(t.Context(), pass{Object: grafanaOf(t, c.spec)}, o)
+			plan, err := reconciler{}.PlanResources(t.Context(), rcontext{Object: grafanaOf(t, c.spec)}, o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ import (
 	v1beta1 "github.com/reconcilekit/reconcilekit/examples/grafana/api/v1beta1"
 )
 
-type pass = reconcile.ReconcileContext[*v1beta1.Grafana]
+type rcontext = reconcile.ReconcileContext[*v1beta1.Grafana]
 
 // observed contains the credentials of a server that the operator runs, and the Secrets of an external one.
 type observed struct {
@@ -70,7 +70,7 @@ func Controller() *controller.Controller {
 }
 
 // FetchRemoteState reads the credentials. The password of a server that the operator runs is generated once.
-func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc pass) (o observed) {
+func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc rcontext) (o observed) {
 	grafana := rc.Object
 	at := func(name string) client.ObjectKey { return client.ObjectKey{Namespace: grafana.Namespace, Name: name} }
 	if grafana.Spec.External == nil {
@@ -89,7 +89,7 @@ func (reconciler) FetchRemoteState(ctx context.Context, r reconcile.Reader, rc p
 }
 
 // PlanResources plans the children. An external server has none.
-func (reconciler) PlanResources(_ context.Context, rc pass, o observed) (plan reconcile.PlanResult, _ error) {
+func (reconciler) PlanResources(_ context.Context, rc rcontext, o observed) (plan reconcile.PlanResult, _ error) {
 	grafana := rc.Object
 	if grafana.Spec.Suspend {
 		plan.Policy = apply.Suspend

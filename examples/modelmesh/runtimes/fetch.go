@@ -46,7 +46,7 @@ type fetched struct {
 const noEtcd = "Could not get the controller etcd secret" // as the product has it
 
 // FetchRemoteState implements reconcile.Reconciler.
-func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) *fetched {
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc rcontext) *fetched {
 	f := &fetched{
 		namespace: rc.Object.Namespace, now: rc.Now,
 		config:  live.Read(r.config, rc.Request, func(c settings.Config) settings.Config { return c }),

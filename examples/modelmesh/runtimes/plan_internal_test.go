@@ -127,7 +127,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	f := inNamespace(t, "")
 	f.runtimes = []Runtime{*runtimeWith(t, `"disabled":false`)}
-	plan, err := (&Reconciler{env: settings.Environment{Namespace: "n"}}).PlanResources(t.Context(), pass{}, &observed{fetched: f, parts: []part{
+	plan, err := (&Reconciler{env: settings.Environment{Namespace: "n"}}).PlanResources(t.Context(), rcontext{}, &observed{fetched: f, parts: []part{
 		{name: "refused", refused: errors.New("no endpoint")}, {name: "disabled"},
 	}})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/modelmesh/settings"
 )
 
-type pass = reconcile.ReconcileContext[*controller.Group]
+type rcontext = reconcile.ReconcileContext[*controller.Group]
 
 // Reconciler plans the children of the runtimes of a namespace.
 type Reconciler struct {
@@ -45,7 +45,7 @@ type part struct {
 }
 
 // ComposeState implements reconcile.Composer. An error in one runtime does not block the others.
-func (r *Reconciler) ComposeState(_ context.Context, _ pass, f *fetched) *observed {
+func (r *Reconciler) ComposeState(_ context.Context, _ rcontext, f *fetched) *observed {
 	o := &observed{fetched: f}
 	refusals, members := map[string]error{}, f.members[:len(f.members):len(f.members)]
 	for i := range f.runtimes {
@@ -72,7 +72,7 @@ func (r *Reconciler) ComposeState(_ context.Context, _ pass, f *fetched) *observ
 func (o *observed) GetMembers() []controller.Member { return o.all }
 
 // PlanResources implements reconcile.Reconciler.
-func (r *Reconciler) PlanResources(_ context.Context, _ pass, o *observed) (plan reconcile.PlanResult, err error) {
+func (r *Reconciler) PlanResources(_ context.Context, _ rcontext, o *observed) (plan reconcile.PlanResult, err error) {
 	plan.Inputs = o.inputs()
 	if len(o.runtimes) == 0 { // also where the namespace is not enabled
 		plan.Policy = apply.Withdraw

@@ -26,7 +26,7 @@ func planned(t *testing.T, change func(*observed)) reconcile.PlanResult {
 	o.service.Value.Spec.ClusterIP = corev1.ClusterIPNone
 	change(o)
 	group := &controller.Group{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: Name}}
-	plan, err := (&Reconciler{}).PlanResources(t.Context(), pass{Object: group}, o)
+	plan, err := (&Reconciler{}).PlanResources(t.Context(), rcontext{Object: group}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func New(env settings.Environment, config *settings.Live, events *etcd.Events, c
 	return config.Bind(b, func(readers *settings.Readers) { r.config = readers }).Build()
 }
 
-type pass = reconcile.ReconcileContext[*controller.Group]
+type rcontext = reconcile.ReconcileContext[*controller.Group]
 
 // Reconciler plans the Service of a namespace.
 type Reconciler struct {
@@ -86,7 +86,7 @@ type observed struct {
 func (o *observed) GetMembers() []controller.Member { return o.members }
 
 // FetchRemoteState implements reconcile.Reconciler.
-func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) *observed {
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc rcontext) *observed {
 	o := &observed{config: live.Read(r.config, rc.Request, func(c settings.Config) settings.Config { return c })}
 	namespace := rc.Object.Namespace
 	if o.fetchOwner(ctx, reader, r.env, namespace); o.owner == nil {
@@ -145,7 +145,7 @@ func (o *observed) fetchOwner(ctx context.Context, reader reconcile.Reader, env 
 }
 
 // PlanResources implements reconcile.Reconciler.
-func (*Reconciler) PlanResources(_ context.Context, rc pass, o *observed) (plan reconcile.PlanResult, err error) {
+func (*Reconciler) PlanResources(_ context.Context, rc rcontext, o *observed) (plan reconcile.PlanResult, err error) {
 	if o.owner == nil {
 		plan.Policy = apply.Withdraw
 		return plan, nil

@@ -100,7 +100,7 @@ func (s Settings) credentials() secrets.Keys {
 	}
 }
 
-type pass = reconcile.ReconcileContext[*controller.Group]
+type rcontext = reconcile.ReconcileContext[*controller.Group]
 
 // Fetched contains the objects that were read for the catalog.
 type Fetched struct {
@@ -116,7 +116,7 @@ type Fetched struct {
 }
 
 // FetchRemoteState reads the inputs of the plan.
-func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, _ pass) Fetched {
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, _ rcontext) Fetched {
 	key := func(name string) client.ObjectKey {
 		return client.ObjectKey{Namespace: r.settings.Namespace, Name: name}
 	}
@@ -149,7 +149,7 @@ type Observation struct {
 }
 
 // ComposeState derives the observation.
-func (r *Reconciler) ComposeState(_ context.Context, _ pass, f Fetched) Observation {
+func (r *Reconciler) ComposeState(_ context.Context, _ rcontext, f Fetched) Observation {
 	obs := Observation{namespace: f.namespace.Upstream("Namespace", nil)}
 	obs.facts = facts{
 		Settings: r.settings, Domain: cmp.Or(r.settings.DefaultDomain, f.ingress.Value.RouteDomain()),
@@ -190,7 +190,7 @@ func references[T client.Object](owner reconcile.FetchResult[T], apiVersion, kin
 }
 
 // PlanResources returns the children.
-func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
+func (r *Reconciler) PlanResources(_ context.Context, _ rcontext, obs Observation) (reconcile.PlanResult, error) {
 	plan, err := r.children.Plan(obs.facts)
 	for _, document := range obs.documents {
 		plan.Apply(document, apply.Retained, apply.AdoptUncontrolled, apply.Force("data"))

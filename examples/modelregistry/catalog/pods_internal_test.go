@@ -356,7 +356,7 @@ func TestPods(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := &Reconciler{settings: s, children: set}
-			plan, err := r.PlanResources(t.Context(), pass{}, r.ComposeState(t.Context(), pass{}, fetchedCatalog(test.plain)))
+			plan, err := r.PlanResources(t.Context(), rcontext{}, r.ComposeState(t.Context(), rcontext{}, fetchedCatalog(test.plain)))
 			if err != nil {
 				t.Fatal(err)
 			}

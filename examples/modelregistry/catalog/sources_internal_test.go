@@ -75,7 +75,7 @@ func TestUserDocument(t *testing.T) {
 	} {
 		fetched := Fetched{documents: map[string]reconcile.FetchResult[*corev1.ConfigMap]{modelsName: test.found, serversName: found("")}}
 		fetched.platform.Error, fetched.server.Error, fetched.database.Error = missing, missing, missing
-		obs := (&Reconciler{}).ComposeState(t.Context(), pass{}, fetched)
+		obs := (&Reconciler{}).ComposeState(t.Context(), rcontext{}, fetched)
 		if made := slices.Contains(obs.facts.missing, modelsName); made != test.missing {
 			t.Errorf("%s: created %t, want %t", name, made, test.missing)
 		}
@@ -86,7 +86,7 @@ func TestUserDocument(t *testing.T) {
 			t.Errorf("%s: skipped %q, want a reason: %t", name, obs.skipped, test.fails)
 		}
 		off := &Reconciler{settings: Settings{Disabled: true}}
-		if obs := off.ComposeState(t.Context(), pass{}, fetched); len(obs.documents) > 0 {
+		if obs := off.ComposeState(t.Context(), rcontext{}, fetched); len(obs.documents) > 0 {
 			t.Errorf("%s: the disabled catalog writes %v", name, obs.documents)
 		}
 	}

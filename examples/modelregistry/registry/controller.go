@@ -69,7 +69,7 @@ type Reconciler struct {
 	children *children.Set[facts]
 }
 
-type pass = reconcile.ReconcileContext[*v1beta1.ModelRegistry]
+type rcontext = reconcile.ReconcileContext[*v1beta1.ModelRegistry]
 
 // Fetched contains the objects that were read for a registry.
 type Fetched struct {
@@ -84,7 +84,7 @@ type Fetched struct {
 }
 
 // FetchRemoteState reads the inputs of the plan and of the status.
-func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc rcontext) (f Fetched) {
 	m := rc.Object
 	if !m.DeletionTimestamp.IsZero() {
 		return f
@@ -119,7 +119,7 @@ type Observation struct {
 }
 
 // ComposeState derives the observation.
-func (r *Reconciler) ComposeState(_ context.Context, rc pass, fetched Fetched) Observation {
+func (r *Reconciler) ComposeState(_ context.Context, rc rcontext, fetched Fetched) Observation {
 	m, proxy := rc.Object, rc.Object.Spec.KubeRBACProxy
 	spec := r.settings.Effective(m, fetched.ingress.Value.RouteDomain())
 	f := facts{
@@ -151,7 +151,7 @@ func (r *Reconciler) ComposeState(_ context.Context, rc pass, fetched Fetched) O
 
 // PlanResources returns the children, and deletes objects that an early version created for each registry. For a registry named
 // model these would be objects of the model catalog, so it excludes them.
-func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
+func (r *Reconciler) PlanResources(_ context.Context, _ rcontext, obs Observation) (reconcile.PlanResult, error) {
 	if obs.invalid != nil {
 		return reconcile.PlanResult{}, obs.invalid
 	}
@@ -180,7 +180,7 @@ func (obs Observation) GetComponentHealth(context.Context) []health.Component {
 func (*Reconciler) Migrate(m *v1beta1.ModelRegistry) { m.Spec.MigrateProxy() }
 
 // Finalize waits until the status reports the deletion. The inventory contains the objects outside the namespace.
-func (*Reconciler) Finalize(_ context.Context, rc pass, _ Fetched) (plan reconcile.PlanResult, _ error) {
+func (*Reconciler) Finalize(_ context.Context, rc rcontext, _ Fetched) (plan reconcile.PlanResult, _ error) {
 	if !meta.IsStatusConditionTrue(rc.Object.Status.Conditions, conditionDegraded) {
 		plan.Hold, plan.RequeueAfter = true, time.Millisecond
 	}

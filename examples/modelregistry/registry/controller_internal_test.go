@@ -46,7 +46,7 @@ func planned(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (children []stri
 }
 
 // observed runs the phases of a registry on OpenShift before the plan.
-func observed(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (*Reconciler, pass, Observation) {
+func observed(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (*Reconciler, rcontext, Observation) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, v1beta1.AddToScheme, openshift.AddToScheme} {
@@ -67,7 +67,7 @@ func observed(t *testing.T, m *v1beta1.ModelRegistry, f Fetched) (*Reconciler, p
 	if f.ingress.Value == nil {
 		f.ingress.Error = missing
 	}
-	rc := pass{Object: m, Now: time.Unix(0, 0)}
+	rc := rcontext{Object: m, Now: time.Unix(0, 0)}
 	return r, rc, r.ComposeState(t.Context(), rc, f)
 }
 

@@ -223,7 +223,7 @@ env: [{name: PORT, value: mine}, {name: LOG_LEVEL, value: DEBUG}, {name: MINE, v
 				f.catalogues[kind] = c
 			}
 			r := Reconciler{settings: types.NamespacedName{Namespace: "op", Name: "settings"}}
-			obs := r.ComposeState(t.Context(), pass{Object: hub}, f)
+			obs := r.ComposeState(t.Context(), rcontext{Object: hub}, f)
 			got := obs.deployment()
 			if test.mcp {
 				objects, err := obs.mcpObjects()

@@ -28,7 +28,7 @@ type Reconciler struct {
 	tenants  Tenants
 }
 
-type pass = reconcile.ReconcileContext[*v1.EvalHub]
+type rcontext = reconcile.ReconcileContext[*v1.EvalHub]
 
 // Fetched contains the objects that were read for a hub.
 type Fetched struct {
@@ -44,7 +44,7 @@ type Fetched struct {
 }
 
 // FetchRemoteState reads the inputs of the plan and of the status.
-func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc rcontext) (f Fetched) {
 	hub := rc.Object
 	if !hub.DeletionTimestamp.IsZero() {
 		return f
@@ -98,7 +98,7 @@ type Observation struct {
 func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // ComposeState derives the observation.
-func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+func (r Reconciler) ComposeState(_ context.Context, rc rcontext, f Fetched) Observation {
 	hub := rc.Object
 	obs := Observation{hub: hub, fetched: f, op: r.settings.Namespace, files: map[string]string{}, refused: refusal(hub, f.home.Value)}
 	obs.names = nameAll([]v1.EvalHub{*hub})[hub.UID]
@@ -134,7 +134,7 @@ func (obs *Observation) compose() {
 }
 
 // PlanResources returns the children. Children that cannot be planned now stay as they are.
-func (r Reconciler) PlanResources(_ context.Context, rc pass, obs Observation) (plan reconcile.PlanResult, err error) {
+func (r Reconciler) PlanResources(_ context.Context, rc rcontext, obs Observation) (plan reconcile.PlanResult, err error) {
 	if obs.unset != nil {
 		return plan, obs.unset
 	}

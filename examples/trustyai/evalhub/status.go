@@ -52,7 +52,7 @@ func (Reconciler) DecorateStatus(
 }
 
 // ObserveApply records that the Deployment was changed: its observed state is outdated.
-func (Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, outcome reconcile.ApplyOutcome) Observation {
+func (Reconciler) ObserveApply(_ context.Context, _ rcontext, obs Observation, outcome reconcile.ApplyOutcome) Observation {
 	obs.changing = slices.ContainsFunc(outcome.Objects, func(o apply.ObjectResult) bool { return o.Unobserved })
 	return obs
 }

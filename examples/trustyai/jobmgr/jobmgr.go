@@ -24,7 +24,7 @@ const Name = "trustyai-job-manager"
 // Reconciler implements the phases of the workloads of jobs. Create its controller with [New].
 type Reconciler struct{}
 
-type pass = reconcile.ReconcileContext[*kueue.Workload]
+type rcontext = reconcile.ReconcileContext[*kueue.Workload]
 
 // New declares the controller of the workloads that the controller of LMEvalJob creates. The decision of the queue is contributed to
 // the job, and withdrawn when the workload is deleted.
@@ -51,7 +51,7 @@ type Observation struct {
 }
 
 // FetchRemoteState reads the job, and the flavors of its pod. It ignores workloads of other owners.
-func (Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+func (Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc rcontext) (f Fetched) {
 	owner := metav1.GetControllerOfNoCopy(rc.Object)
 	if owner == nil || owner.Kind != "LMEvalJob" || !rc.Object.DeletionTimestamp.IsZero() {
 		return f
@@ -66,7 +66,7 @@ func (Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader,
 }
 
 // ComposeState joins the labels of the flavors. A flavor that does not exist, or whose kind is not installed, has none.
-func (Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+func (Reconciler) ComposeState(_ context.Context, rc rcontext, f Fetched) Observation {
 	obs := Observation{workload: rc.Object, job: f.job, labels: map[string]string{}}
 	for _, flavor := range f.flavors {
 		if err := flavor.Failure(); err != nil && !controller.IsAbsent(err) {
@@ -89,7 +89,7 @@ func (obs Observation) admitted() bool {
 
 // PlanResources runs the job when the queue admits it, and suspends it when the queue evicts it. A job that has ended stays as it
 // is, because a change of its spec would start another run.
-func (Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
+func (Reconciler) PlanResources(_ context.Context, _ rcontext, obs Observation) (plan reconcile.PlanResult, err error) {
 	switch job := obs.job.Value; {
 	case obs.failure != nil:
 		return plan, obs.failure

@@ -41,7 +41,7 @@ func TestSuspension(t *testing.T) {
 			}
 			obs.job.Value = &v1alpha1.LMEvalJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "job"}}
 			obs.job.Value.Status.State = c.state
-			plan, err := Reconciler{}.PlanResources(t.Context(), pass{}, obs)
+			plan, err := Reconciler{}.PlanResources(t.Context(), rcontext{}, obs)
 			if err != nil {
 				t.Fatal(err)
 			}

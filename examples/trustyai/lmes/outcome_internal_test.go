@@ -89,7 +89,7 @@ func TestDriverIsNotified(t *testing.T) {
 		answer := apply.ObjectResult{Answer: []byte("{}")}
 		answer.GVK, answer.Key, answer.Err = r.drivers.GroupVersionKind(), client.ObjectKey{Name: keyOf(pod)}, c.err
 		outcome := reconcile.ApplyOutcome{Result: apply.Result{Objects: []apply.ObjectResult{answer}}}
-		if got := r.ObserveApply(t.Context(), pass{}, obs, outcome); (got.status.CompleteTime != nil) != c.over || got.status.State != v1alpha1.JobComplete {
+		if got := r.ObserveApply(t.Context(), rcontext{}, obs, outcome); (got.status.CompleteTime != nil) != c.over || got.status.State != v1alpha1.JobComplete {
 			t.Errorf("%s: got %+v", name, got.status)
 		}
 	}

@@ -28,7 +28,7 @@ type Reconciler struct {
 	drivers  *external.Kind[struct{}, progress]
 }
 
-type pass = reconcile.ReconcileContext[*v1alpha1.LMEvalJob]
+type rcontext = reconcile.ReconcileContext[*v1alpha1.LMEvalJob]
 
 // Fetched contains the objects that were read for a job.
 type Fetched struct {
@@ -40,7 +40,7 @@ type Fetched struct {
 }
 
 // FetchRemoteState reads the pod, the settings of the operator, and the inputs of the pod.
-func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc rcontext) (f Fetched) {
 	job := rc.Object
 	named := func(namespace, name string) client.ObjectKey {
 		return client.ObjectKey{Namespace: namespace, Name: name}
@@ -92,7 +92,7 @@ type Observation struct {
 func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // ComposeState selects the action.
-func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+func (r Reconciler) ComposeState(_ context.Context, rc rcontext, f Fetched) Observation {
 	job := rc.Object
 	obs := Observation{
 		job: job, fetched: f, status: *job.Status.DeepCopy(), now: metav1.NewTime(rc.Now), bundle: f.authorities.Merge(),
@@ -114,7 +114,7 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 }
 
 // PlanResources plans the pod once for a generation of the spec. In other reconciliations the pod stays as it is, or is deleted.
-func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
+func (r Reconciler) PlanResources(_ context.Context, _ rcontext, obs Observation) (plan reconcile.PlanResult, err error) {
 	if obs.err != nil {
 		return plan, obs.err
 	}
@@ -201,7 +201,7 @@ func (obs Observation) planBundle(plan *reconcile.PlanResult) {
 }
 
 // Finalize deletes the pod.
-func (r Reconciler) Finalize(_ context.Context, rc pass, f Fetched) (plan reconcile.PlanResult, err error) {
+func (r Reconciler) Finalize(_ context.Context, rc rcontext, f Fetched) (plan reconcile.PlanResult, err error) {
 	if err := f.pod.Failure(); err != nil {
 		return plan, err
 	}

@@ -96,7 +96,7 @@ func (obs *Observation) end(reason v1alpha1.JobReason, message string) {
 
 // ObserveApply marks the job as scheduled when its pod was created. A pod that the API server refuses ends the job; after any other
 // error the operator retries.
-func (r Reconciler) ObserveApply(_ context.Context, _ pass, obs Observation, outcome reconcile.ApplyOutcome) Observation {
+func (r Reconciler) ObserveApply(_ context.Context, _ rcontext, obs Observation, outcome reconcile.ApplyOutcome) Observation {
 	if answer, known := r.drivers.Answer(outcome, keyOf(obs.fetched.pod.Value)); known && answer.HasError() {
 		obs.status.CompleteTime = nil // until the driver answers
 	}

@@ -189,7 +189,7 @@ template:
 			}
 			f := Fetched{files: found(test.files...)}
 			f.settings.Value = &corev1.ConfigMap{Data: map[string]string{images.Nemo: "nemo:1", images.Proxy: "proxy:1"}}
-			obs := (Reconciler{}).ComposeState(t.Context(), pass{Object: n}, f)
+			obs := (Reconciler{}).ComposeState(t.Context(), rcontext{Object: n}, f)
 			if obs.waits != "" || obs.unset != nil {
 				t.Fatalf("nothing is planned: %q, %v", obs.waits, obs.unset)
 			}

@@ -25,7 +25,7 @@ import (
 // Reconciler implements the phases of NemoGuardrails. Create its controller with [New].
 type Reconciler struct{ operatorNamespace string }
 
-type pass = reconcile.ReconcileContext[*v1alpha1.NemoGuardrails]
+type rcontext = reconcile.ReconcileContext[*v1alpha1.NemoGuardrails]
 
 // Fetched contains the objects that were read for a server.
 type Fetched struct {
@@ -35,7 +35,7 @@ type Fetched struct {
 }
 
 // FetchRemoteState reads the inputs of the plan and of the status.
-func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc rcontext) (f Fetched) {
 	n := rc.Object
 	if !n.DeletionTimestamp.IsZero() {
 		return f
@@ -66,7 +66,7 @@ type Observation struct {
 }
 
 // ComposeState derives the observation.
-func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+func (r Reconciler) ComposeState(_ context.Context, rc rcontext, f Fetched) Observation {
 	obs := Observation{owner: rc.Object, fetched: f, auth: proxy.Enabled(rc.Object.Annotations)}
 	obs.images, obs.unset = images.Resolve(f.settings, images.Nemo, images.Proxy)
 	for _, config := range rc.Object.Spec.NemoConfigs {
@@ -86,7 +86,7 @@ func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observat
 }
 
 // PlanResources returns the children. While a prerequisite is missing the server stays as it is.
-func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
+func (r Reconciler) PlanResources(_ context.Context, _ rcontext, obs Observation) (plan reconcile.PlanResult, err error) {
 	if obs.unset != nil {
 		return plan, obs.unset
 	}

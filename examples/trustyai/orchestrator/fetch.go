@@ -14,7 +14,7 @@ import (
 	"github.com/reconcilekit/reconcilekit/examples/trustyai/images"
 )
 
-type pass = reconcile.ReconcileContext[*v1alpha1.GuardrailsOrchestrator]
+type rcontext = reconcile.ReconcileContext[*v1alpha1.GuardrailsOrchestrator]
 
 // Fetched contains the objects that were read for an orchestrator.
 type Fetched struct {
@@ -28,7 +28,7 @@ type Fetched struct {
 }
 
 // FetchRemoteState reads the inputs of the plan and of the status.
-func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+func (r Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc rcontext) (f Fetched) {
 	o := rc.Object
 	if !o.DeletionTimestamp.IsZero() {
 		return f

@@ -61,11 +61,11 @@ func TestWaitsForSecrets(t *testing.T) {
 	f.config.Value = &corev1.ConfigMap{Data: map[string]string{"config.yaml": "x"}}
 	late := reconcile.FetchResult[*corev1.Secret]{Error: apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "late")}
 	f.secrets = map[string]reconcile.FetchResult[*corev1.Secret]{"there": {Value: &corev1.Secret{}}, "late": late}
-	if got := (Reconciler{}).ComposeState(t.Context(), pass{Object: o}, f); !strings.Contains(got.waits, "Secret late of spec.tlsSecrets") {
+	if got := (Reconciler{}).ComposeState(t.Context(), rcontext{Object: o}, f); !strings.Contains(got.waits, "Secret late of spec.tlsSecrets") {
 		t.Errorf("waits for %q, want the Secret", got.waits)
 	}
 	f.secrets["late"] = f.secrets["there"]
-	if got := (Reconciler{}).ComposeState(t.Context(), pass{Object: o}, f); got.waits != "" {
+	if got := (Reconciler{}).ComposeState(t.Context(), rcontext{Object: o}, f); got.waits != "" {
 		t.Errorf("waits for %q, want nothing", got.waits)
 	}
 }
@@ -108,8 +108,8 @@ func TestPlansBeforeTheConfiguration(t *testing.T) {
 		if there {
 			f.config.Value = &corev1.ConfigMap{Data: map[string]string{"config.yaml": "x"}}
 		}
-		obs := (Reconciler{}).ComposeState(t.Context(), pass{Object: o}, f)
-		plan, err := (Reconciler{}).PlanResources(t.Context(), pass{Object: o}, obs)
+		obs := (Reconciler{}).ComposeState(t.Context(), rcontext{Object: o}, f)
+		plan, err := (Reconciler{}).PlanResources(t.Context(), rcontext{Object: o}, obs)
 		if err != nil {
 			t.Fatal(err)
 		}

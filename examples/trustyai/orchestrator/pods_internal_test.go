@@ -202,7 +202,7 @@ template:
 			f.config.Value = &corev1.ConfigMap{Data: map[string]string{"config.yaml": "text of config"}}
 			f.gateway.Value = &corev1.ConfigMap{Data: map[string]string{"config.yaml": "text of gateway"}}
 			f.secrets = map[string]reconcile.FetchResult[*corev1.Secret]{"mine": {Value: &corev1.Secret{}}}
-			obs := (Reconciler{}).ComposeState(t.Context(), pass{Object: o}, f)
+			obs := (Reconciler{}).ComposeState(t.Context(), rcontext{Object: o}, f)
 			if obs.waits != "" || obs.unset != nil || obs.invalid != "" {
 				t.Fatalf("nothing is planned: %q, %v, %q", obs.waits, obs.unset, obs.invalid)
 			}

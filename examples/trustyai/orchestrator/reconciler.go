@@ -50,7 +50,7 @@ func contentOf(config *corev1.ConfigMap) content {
 }
 
 // ComposeState finds the configurations and the models.
-func (r Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+func (r Reconciler) ComposeState(_ context.Context, rc rcontext, f Fetched) Observation {
 	o := rc.Object
 	obs := Observation{owner: o, fetched: f, auth: proxy.Enabled(o.Annotations), invalid: invalid(&o.Spec)}
 	keys := []string{images.Proxy}
@@ -115,7 +115,7 @@ func invalid(spec *v1alpha1.GuardrailsOrchestratorSpec) string {
 }
 
 // PlanResources returns the children. While a prerequisite is missing the Deployment stays as it is.
-func (r Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (plan reconcile.PlanResult, err error) {
+func (r Reconciler) PlanResources(_ context.Context, _ rcontext, obs Observation) (plan reconcile.PlanResult, err error) {
 	if obs.invalid != "" || obs.unset != nil {
 		return plan, obs.unset
 	}

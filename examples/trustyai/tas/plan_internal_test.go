@@ -143,7 +143,7 @@ func planned(t *testing.T, s *v1.TrustyAIService, f Fetched) reconcile.PlanResul
 		t.Fatal(err)
 	}
 	r := &Reconciler{"op", childrenOf(parsed), external.New("PayloadProcessor", &external.Edits[*appsv1.Deployment]{}, external.Options{})}
-	plan, err := r.PlanResources(t.Context(), pass{Object: s}, r.ComposeState(t.Context(), pass{Object: s}, f))
+	plan, err := r.PlanResources(t.Context(), rcontext{Object: s}, r.ComposeState(t.Context(), rcontext{Object: s}, f))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ type Reconciler struct {
 	payloads          *external.Kind[struct{}, bool]
 }
 
-type pass = reconcile.ReconcileContext[*v1.TrustyAIService]
+type rcontext = reconcile.ReconcileContext[*v1.TrustyAIService]
 
 // Fetched contains the objects that were read for a service.
 type Fetched struct {
@@ -46,7 +46,7 @@ type Fetched struct {
 }
 
 // FetchRemoteState reads the inputs of the plan and of the status.
-func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc pass) (f Fetched) {
+func (r *Reconciler) FetchRemoteState(ctx context.Context, reader reconcile.Reader, rc rcontext) (f Fetched) {
 	s := rc.Object
 	if !s.DeletionTimestamp.IsZero() {
 		return f
@@ -103,7 +103,7 @@ type Observation struct {
 func (Observation) GetComponentHealth(context.Context) []health.Component { return nil }
 
 // ComposeState derives the observation.
-func (r *Reconciler) ComposeState(_ context.Context, rc pass, f Fetched) Observation {
+func (r *Reconciler) ComposeState(_ context.Context, rc rcontext, f Fetched) Observation {
 	s := rc.Object
 	obs := Observation{service: s, fetched: f, models: observe(s, f)}
 	found, err := images.Resolve(f.config, images.Service, images.Proxy)
@@ -145,7 +145,7 @@ func database(secret reconcile.FetchResult[*corev1.Secret]) [2]string {
 const migration = "trustyai.opendatahub.io/db-migration"
 
 // PlanResources returns the children, and the contributions to the models.
-func (r *Reconciler) PlanResources(_ context.Context, _ pass, obs Observation) (reconcile.PlanResult, error) {
+func (r *Reconciler) PlanResources(_ context.Context, _ rcontext, obs Observation) (reconcile.PlanResult, error) {
 	if obs.unset != nil {
 		return reconcile.PlanResult{}, obs.unset
 	}
