@@ -117,7 +117,7 @@ type Child struct {
 //
 // [History] is an option for one child. [Plan.Keep] keeps one child, and [Plan.KeepKind] all children of a kind. An object that several owners share is deleted with its last
 // part.
-type Mode int
+type Mode uint8
 
 const (
 	// Own makes the owner the controller of the child. The child carries the part-of label and is pruned when it leaves the plan. A child

@@ -105,10 +105,10 @@ func (m *Child) Seen(uid types.UID) { m.uid = uid }
 func (m *Child) Known(uid types.UID) bool { return m.uid == uid }
 
 // FoundNoProof notes that a live read of the object in this version found no proof that it is a child of the owner.
-func (m *Child) FoundNoProof(version string) { m.unprovenAt = version }
+func (m *Child) FoundNoProof(version string) { m.unprovenAt = unique.Make(version) }
 
 // LacksProof reports whether a live read of the object in this version has found no proof.
-func (m *Child) LacksProof(version string) bool { return m.unprovenAt == version && version != "" }
+func (m *Child) LacksProof(version string) bool { return m.unprovenAt == unique.Make(version) }
 
 // ProvenOurs notes that the object is a child of the owner.
 func (m *Child) ProvenOurs(uid types.UID) { m.ours = uid }

@@ -17,18 +17,18 @@ func (m *Child) SentOnce() bool { return m.sentOnce }
 
 // NoteRecreated notes that the child was deleted to recreate it for the intent.
 func (m *Child) NoteRecreated(intent uint64, now time.Time) {
-	if m.recreation.intent != intent {
-		m.recreation = recreation{intent: intent}
+	next := recreation{intent: intent, count: 1, at: now}
+	if m.recreation != nil && m.recreation.intent == intent {
+		next.count += m.recreation.count
 	}
-	m.recreation.count++
-	m.recreation.at = now
+	m.recreation = &next
 }
 
 // Recreated returns the number of recreations for the intent, and the remaining delay of the next one. The first has no delay, the second
 // waits for the interval, and each later one waits twice as long as the one before.
 func (m *Child) Recreated(intent uint64, now time.Time, interval time.Duration) (times int, rest time.Duration) {
 	r := m.recreation
-	if r.intent != intent || r.count == 0 {
+	if r == nil || r.intent != intent {
 		return 0, 0
 	}
 	const mostDoublings = 8

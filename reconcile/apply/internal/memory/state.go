@@ -37,8 +37,8 @@ type Child struct {
 	uid types.UID
 	// ours is the UID of the object that was proven to be a child of the owner.
 	ours types.UID
-	// unprovenAt is the resourceVersion for which a live read found no proof that the object is a child, empty for none.
-	unprovenAt string
+	// unprovenAt is the resourceVersion for which a live read found no proof that the object is a child, zero for none.
+	unprovenAt unique.Handle[string]
 	// written is the engine's last write, until the cache shows it.
 	written freshness.Write
 	// deleted is the last accepted deletion, nil if something was written since.
@@ -49,8 +49,8 @@ type Child struct {
 	since, last uint64
 	// losses counts how often others have deleted the object.
 	losses *losses
-	// recreation is the last deletion to recreate the child.
-	recreation recreation
+	// recreation is the last deletion to recreate the child, nil for none.
+	recreation *recreation
 	// failure is the last failure, nil if there is none.
 	failure *Failure
 	// contest are the contested fields, nil for none; repairs counts the repairs of single fields and of the object.
