@@ -38,7 +38,7 @@ func (m *Child) Owned() OwnedFields { return m.owned }
 
 // Planned notes that a pass plans the child in a mode and an API version. Proofs of another mode are discarded. It returns false if the
 // pass has planned the child already.
-func (m *Child) Planned(pass uint64, mode apply.Mode, gvk schema.GroupVersionKind) bool {
+func (m *Child) Planned(pass uint32, mode apply.Mode, gvk schema.GroupVersionKind) bool {
 	if m.pass == pass {
 		return false
 	}
@@ -63,12 +63,12 @@ func (m *Child) becomes(mode apply.Mode, gvk schema.GroupVersionKind) {
 }
 
 // PlannedOwner notes that a pass plans metadata of the owner.
-func (m *Child) PlannedOwner(pass uint64, gvk schema.GroupVersionKind, uid types.UID) {
+func (m *Child) PlannedOwner(pass uint32, gvk schema.GroupVersionKind, uid types.UID) {
 	m.mode, m.gvk, m.uid, m.pass = apply.Contribute, unique.Make(gvk), uid, pass
 }
 
 // InPass reports whether the pass has planned or deleted the child.
-func (m *Child) InPass(pass uint64) bool { return m.pass == pass }
+func (m *Child) InPass(pass uint32) bool { return m.pass == pass }
 
 // PlannedBeside reports whether a plan of this process has named both children.
 func (m *Child) PlannedBeside(other *Child) bool { return other.last >= m.since }
@@ -160,7 +160,7 @@ func (m *Child) NoteDeleted(uid types.UID, now time.Time) {
 }
 
 // DeletedIn notes that a pass has deleted an unplanned object or waits for its deletion.
-func (m *Child) DeletedIn(pass uint64) { m.pass = pass }
+func (m *Child) DeletedIn(pass uint32) { m.pass = pass }
 
 // Deleting reports whether a deletion was accepted and nothing was written since.
 func (m *Child) Deleting() bool { return m.deleted != nil }

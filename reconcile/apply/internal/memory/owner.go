@@ -28,7 +28,7 @@ type Owner struct {
 	Mu       sync.Mutex
 	uid      types.UID
 	key      types.NamespacedName
-	Pass     uint64
+	Pass     uint32
 	Children map[applyset.ObjectID]*Child
 	Metadata Metadata
 	Sets     Sets

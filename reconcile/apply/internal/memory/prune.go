@@ -50,13 +50,13 @@ type Prune struct {
 	At       time.Time
 	// FirstPass and Since are the pass and the time of the first complete plan of this process. Seen are the objects out of the plan that
 	// existed then, or that an earlier plan of this process had.
-	FirstPass uint64
+	FirstPass uint32
 	Since     time.Time
 	Seen      map[types.UID]struct{}
 	// Planned is the identity of the last complete plan. SincePass is the pass in which it was first made. Existed is the number of its
 	// members that existed then.
 	Planned   uint64
-	SincePass uint64
+	SincePass uint32
 	Existed   int
 	// First is the time of the first listing of this process for the owner.
 	First time.Time

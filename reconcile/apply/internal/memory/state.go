@@ -20,9 +20,14 @@ type Child struct {
 	sentOnce bool
 	// retries is the number of applies of the intent that the server has changed.
 	retries uint8
+	// proven reports that intent, version and projection are valid.
+	proven bool
+	// pass is the last pass that planned or deleted the child.
+	pass uint32
+	// since and last are the first and the last of the consecutive passes that planned the child.
+	since, last uint32
 	// intent is the hash of the intent that was proven or applied, version the resourceVersion of the proof, and projection the hash of
-	// the engine's fields in it. They are valid only if proven is set.
-	proven     bool
+	// the engine's fields in it.
 	intent     uint64
 	version    string
 	projection uint64
@@ -43,10 +48,6 @@ type Child struct {
 	written freshness.Write
 	// deleted is the last accepted deletion, nil if something was written since.
 	deleted *deletion
-	// pass is the last pass that planned or deleted the child.
-	pass uint64
-	// since and last are the first and the last of the consecutive passes that planned the child.
-	since, last uint64
 	// losses counts how often others have deleted the object.
 	losses *losses
 	// recreation is the last deletion to recreate the child, nil for none.
