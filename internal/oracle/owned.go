@@ -136,12 +136,14 @@ func (s *sequence) notLeftBehind(c *child, rests bool) {
 		return
 	}
 	ours, others := ownedBy(c.live, true), ownedBy(c.live, false)
-	once := map[string][]string{}
-	for _, path := range c.sentOnce() { // existing values remain
-		once["f:"+strings.Join(fieldNames(path), " f:")] = nil
+	stay := map[string][]string{}
+	for _, rule := range c.now.rules {
+		if rule.Policy == policy(apply.CreateOnly) || rule.Policy == policy(apply.Ignore) { // existing values remain
+			stay["f:"+strings.Join(fieldNames(rule.Path), " f:")] = nil
+		}
 	}
 	for name, path := range c.lost {
-		if overlaps(once, name) {
+		if overlaps(stay, name) {
 			continue
 		}
 		_, mine := ours[name]

@@ -163,6 +163,8 @@ func TestHashOfOptions(t *testing.T) {
 			f.SetBool(true)
 		case reflect.Int:
 			f.SetInt(1)
+		case reflect.Uint8:
+			f.SetUint(1)
 		case reflect.String:
 			f.SetString("x")
 		case reflect.Slice:
