@@ -82,20 +82,16 @@ func (p *plugin) owner(kind, name string) (*owner, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := p.ToRESTConfig()
+	client, err := p.clientOf(resource)
 	if err != nil {
 		return nil, err
 	}
-	clients, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	o := &owner{kind: found, resource: resource, name: name, client: clients.Resource(resource)}
+	o := &owner{kind: found, resource: resource, name: name, client: client}
 	if mapping.Scope.Name() == "namespace" {
 		if o.namespace, _, err = p.ToRawKubeConfigLoader().Namespace(); err != nil {
 			return nil, err
 		}
-		o.client = clients.Resource(resource).Namespace(o.namespace)
+		o.client = client.Namespace(o.namespace)
 	}
 	return o, nil
 }
@@ -110,6 +106,15 @@ func (p *plugin) clientFor(kind schema.GroupVersionKind, o *owner) (dynamic.Reso
 	if err != nil {
 		return nil, err
 	}
+	client, err := p.clientOf(mapping.Resource)
+	if err != nil || o.namespace == "" {
+		return client, err
+	}
+	return client.Namespace(o.namespace), nil
+}
+
+// clientOf returns a client for the resource.
+func (p *plugin) clientOf(resource schema.GroupVersionResource) (dynamic.NamespaceableResourceInterface, error) {
 	config, err := p.ToRESTConfig()
 	if err != nil {
 		return nil, err
@@ -118,10 +123,7 @@ func (p *plugin) clientFor(kind schema.GroupVersionKind, o *owner) (dynamic.Reso
 	if err != nil {
 		return nil, err
 	}
-	if o.namespace == "" {
-		return clients.Resource(mapping.Resource), nil
-	}
-	return clients.Resource(mapping.Resource).Namespace(o.namespace), nil
+	return clients.Resource(resource), nil
 }
 
 // complete completes the name of an owner.

@@ -66,19 +66,11 @@ func explainCommand(p *plugin) *cobra.Command {
 	command := ownerCommand(p, "explain", "Print why an owner is as it is, as its operator knows it", func(ctx context.Context, o *owner) error {
 		ctx, cancel := context.WithTimeout(ctx, explainTimeout)
 		defer cancel()
-		config, err := p.ToRESTConfig()
+		running, err := p.operatorOf(ctx, o, chosen)
 		if err != nil {
 			return err
 		}
-		clients, err := kubernetes.NewForConfig(config)
-		if err != nil {
-			return err
-		}
-		running, err := findOperator(ctx, clients, chosen.namespace, chosen.name, o.resource.GroupResource().String())
-		if err != nil {
-			return err
-		}
-		text, err := running.explain(ctx, clients, &forwarding{config: config}, o, form)
+		text, err := running.explain(ctx, o, form)
 		if err != nil {
 			return err
 		}
@@ -107,6 +99,46 @@ func outputFlag(command *cobra.Command, form *string, usual, usage string, value
 type operator struct {
 	name, namespace string
 	selector        string // of its Pods
+	clients         kubernetes.Interface
+	forwards        *forwarding
+}
+
+// operatorOf returns the operator that reconciles the owner.
+func (p *plugin) operatorOf(ctx context.Context, o *owner, chosen choice) (*operator, error) {
+	config, err := p.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	found, err := findOperator(ctx, clients, chosen.namespace, chosen.name, o.resource.GroupResource().String())
+	if err != nil {
+		return nil, err
+	}
+	found.clients, found.forwards = clients, &forwarding{config: config}
+	return found, nil
+}
+
+// process is a running Pod of an operator, and the port of its metrics.
+type process struct {
+	pod  *corev1.Pod
+	port int32
+}
+
+// processes returns the running Pods that serve metrics.
+func (o *operator) processes(ctx context.Context) (out []process, err error) {
+	pods, err := o.clients.CoreV1().Pods(o.namespace).List(ctx, metav1.ListOptions{LabelSelector: o.selector})
+	if err != nil {
+		return nil, fmt.Errorf("list the Pods of operator %s: %w", o, err)
+	}
+	for i := range pods.Items {
+		if p := (process{&pods.Items[i], portOf(&pods.Items[i])}); p.pod.Status.Phase == corev1.PodRunning && p.port != 0 {
+			out = append(out, p)
+		}
+	}
+	return out, nil
 }
 
 // findOperator returns the operator that reconciles the resource, by the Service of its metrics. A name chooses one of several.
@@ -123,7 +155,9 @@ func findOperator(ctx context.Context, clients kubernetes.Interface, namespace, 
 	var others []string
 	for _, service := range list.Items {
 		kinds := strings.Split(service.Annotations[reconcilesAnnotation], ",")
-		one := operator{service.Labels[operatorLabel], service.Namespace, labels.SelectorFromSet(service.Spec.Selector).String()}
+		one := operator{
+			name: service.Labels[operatorLabel], namespace: service.Namespace, selector: labels.SelectorFromSet(service.Spec.Selector).String(),
+		}
 		if name != "" || slices.Contains(kinds, resource) {
 			found = append(found, one)
 		} else {
@@ -147,25 +181,20 @@ func findOperator(ctx context.Context, clients kubernetes.Interface, namespace, 
 func (o *operator) String() string { return o.namespace + "/" + o.name }
 
 // explain asks the processes of the operator until one reconciles the owner, and returns the answer of the one that knows most.
-func (o *operator) explain(ctx context.Context, clients kubernetes.Interface, forwards *forwarding, owner *owner, form string) (string, error) {
-	pods, err := clients.CoreV1().Pods(o.namespace).List(ctx, metav1.ListOptions{LabelSelector: o.selector})
+func (o *operator) explain(ctx context.Context, owner *owner, form string) (string, error) {
+	processes, err := o.processes(ctx)
 	if err != nil {
-		return "", fmt.Errorf("list the Pods of operator %s: %w", o, err)
+		return "", err
 	}
-	token, err := tokenOf(ctx, clients, o.namespace, o.name+"-explainer", "the Role "+o.name+"-kubectl of the installation permits it")
+	token, err := tokenOf(ctx, o.clients, o.namespace, o.name+"-explainer", "the Role "+o.name+"-kubectl of the installation permits it")
 	if err != nil {
 		return "", err
 	}
 	best, text, failed := -1, "", []error{}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		port := portOf(pod)
-		if pod.Status.Phase != corev1.PodRunning || port == 0 {
-			continue
-		}
-		answer, known, err := forwards.ask(ctx, pod, port, token, owner, form)
+	for _, p := range processes {
+		answer, known, err := o.forwards.ask(ctx, p.pod, p.port, token, owner, form)
 		if err != nil {
-			failed = append(failed, fmt.Errorf("pod %s: %w", pod.Name, err))
+			failed = append(failed, fmt.Errorf("pod %s: %w", p.pod.Name, err))
 			continue
 		}
 		if rank := worth(known); rank > best {

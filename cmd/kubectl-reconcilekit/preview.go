@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/kubernetes"
 )
 
 // previewPath is the path of previews of an operator.
@@ -48,25 +47,17 @@ func (a *previewing) run(ctx context.Context, o *owner) error {
 	if err != nil {
 		return err
 	}
-	config, err := a.ToRESTConfig()
-	if err != nil {
-		return err
-	}
-	clients, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	running, err := findOperator(ctx, clients, a.operator.namespace, a.operator.name, o.resource.GroupResource().String())
+	running, err := a.operatorOf(ctx, o, a.operator)
 	if err != nil {
 		return err
 	}
 	namespace, account := accountFor(a.account, o, running)
-	token, err := tokenOf(ctx, clients, namespace, account, "--service-account chooses another account")
+	token, err := tokenOf(ctx, running.clients, namespace, account, "--service-account chooses another account")
 	if err != nil {
 		return err
 	}
 	query := url.Values{"kind": {o.kind.GroupKind().String()}, "namespace": {o.namespace}, "name": {o.name}, "output": {a.form}}
-	text, err := running.preview(ctx, clients, &forwarding{config: config}, query, token, manifest)
+	text, err := running.preview(ctx, query, token, manifest)
 	if err != nil {
 		return err
 	}
@@ -127,28 +118,21 @@ func (a *previewing) read() ([]byte, error) {
 }
 
 // preview asks the processes of the operator until one previews the owner.
-func (o *operator) preview(
-	ctx context.Context, clients kubernetes.Interface, forwards *forwarding, query url.Values, token string, manifest []byte,
-) (string, error) {
-	pods, err := clients.CoreV1().Pods(o.namespace).List(ctx, metav1.ListOptions{LabelSelector: o.selector})
+func (o *operator) preview(ctx context.Context, query url.Values, token string, manifest []byte) (string, error) {
+	processes, err := o.processes(ctx)
 	if err != nil {
-		return "", fmt.Errorf("list the Pods of operator %s: %w", o, err)
+		return "", err
 	}
 	failed := []error{}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		port := portOf(pod)
-		if pod.Status.Phase != corev1.PodRunning || port == 0 {
-			continue
-		}
-		status, body, err := forwards.post(ctx, pod, port, previewPath+"?"+query.Encode(), token, manifest)
+	for _, p := range processes {
+		status, body, err := o.forwards.post(ctx, p.pod, p.port, previewPath+"?"+query.Encode(), token, manifest)
 		switch {
 		case err != nil:
-			failed = append(failed, fmt.Errorf("pod %s: %w", pod.Name, err))
+			failed = append(failed, fmt.Errorf("pod %s: %w", p.pod.Name, err))
 		case status == http.StatusOK:
 			return string(body), nil
 		case status == http.StatusServiceUnavailable: // another process reconciles the owner
-			failed = append(failed, fmt.Errorf("pod %s: %w", pod.Name, refused(status, body)))
+			failed = append(failed, fmt.Errorf("pod %s: %w", p.pod.Name, refused(status, body)))
 		default:
 			return "", refused(status, body)
 		}
