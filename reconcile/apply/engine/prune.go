@@ -18,7 +18,10 @@ type pruning struct {
 	spent int
 	// due reports that something has to be carried out or confirmed.
 	due bool
-	pruneDecision
+	// surplus, releases, announced and guarded are those of the decision, see [pruneDecision].
+	surplus            []*surplusMember
+	releases           []*plannedRelease
+	announced, guarded bool
 	// shrunk is the inventory without confirmed entries, if it is known before the execution; nil otherwise.
 	shrunk  *applyset.Inventory
 	listing *listing
@@ -131,7 +134,7 @@ func (p *pruning) observe(l *listing) pruneObservation {
 
 // adopt makes a decision that of the pass.
 func (p *pruning) adopt(l *listing, d pruneDecision) {
-	p.pruneDecision = d
+	p.surplus, p.releases, p.announced = d.surplus, d.releases, d.announced
 	p.note(l, &d)
 	for _, m := range d.surplus {
 		if m.result.Reason != apply.ReasonTerminating {

@@ -340,14 +340,3 @@ func (d *pruneDecider) decideMember(m memberObject) *surplusMember {
 	s.result.Verb, s.result.Reason = apply.VerbPrune, apply.ReasonNotPlanned
 	return s
 }
-
-// keptReleases returns the contributions that stay recorded without an action.
-func (d *pruneDecision) keptReleases() []applyset.ObjectID {
-	var kept []applyset.ObjectID
-	for _, r := range d.releases {
-		if r.kept {
-			kept = append(kept, r.id)
-		}
-	}
-	return kept
-}

@@ -143,6 +143,17 @@ func (p *pruning) noteHeldParts() {
 	p.memory.Prune.Parts = parts
 }
 
+// keptReleases returns the contributions that stay recorded without an action.
+func (p *pruning) keptReleases() []applyset.ObjectID {
+	var kept []applyset.ObjectID
+	for _, r := range p.releases {
+		if r.kept {
+			kept = append(kept, r.id)
+		}
+	}
+	return kept
+}
+
 // releaseAll gives the contributions back. It returns those that failed.
 func (p *pruning) releaseAll() []applyset.ObjectID {
 	var kept []applyset.ObjectID
